@@ -1,0 +1,1 @@
+"""Measurements; timings stand here and never in a test."""

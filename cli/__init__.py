@@ -1,0 +1,1 @@
+"""The `graph-memory` command: one module per group, each importing lazily what it needs."""

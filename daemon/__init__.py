@@ -1,0 +1,1 @@
+"""The background process: watches, learns, runs the jobs, serves embeddings and status."""

@@ -1,0 +1,1 @@
+"""From documents and transcripts to memories, without a language model."""
