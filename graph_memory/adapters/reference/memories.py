@@ -258,8 +258,9 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
 
 def unique_keys(memory: Memory) -> list[tuple[str, ...]]:
     """List what no two memories of a tenant share: title and slug in their project, the content key at all."""
-    keys = [("title", memory.project_id, memory.title_key), ("slug", memory.project_id, memory.slug)]
-    return keys if memory.content_key is None else [*keys, _content(memory.content_key)]
+    title = ("title", memory.project_id, memory.title_key)
+    slug = ("slug", memory.project_id, memory.slug)
+    return [title, slug] if memory.content_key is None else [title, slug, _content(memory.content_key)]
 
 
 def _content(key: str) -> tuple[str, ...]:
