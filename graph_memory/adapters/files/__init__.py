@@ -1,0 +1,1 @@
+"""What is kept in plain files: backups and the audit's log."""

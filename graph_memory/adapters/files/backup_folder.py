@@ -1,0 +1,174 @@
+"""Backups as JSON lines: a header, one row a line, a trailer with counts and a hash over the body."""
+
+import hashlib
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from graph_memory.domain.backups import FORMAT, ROW_KINDS, VERSION, BackupFile, BackupRow
+from graph_memory.domain.errors import InvalidRequest, NotFound, Unavailable
+from graph_memory.domain.instants import parse_instant, to_wire
+from graph_memory.domain.names import slugify
+from graph_memory.ports.backups import Retention
+
+_NIGHTLY = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?\.jsonl")
+_KIND_OF = {row: kind for kind, row in ROW_KINDS.items()}
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Any]:
+    return TypeAdapter(ROW_KINDS[kind])
+
+
+class BackupFolder:
+    """A folder of backups, named by the second they were made in and their label."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, rows: Iterable[BackupRow], *, at: datetime, label: str | None = None) -> BackupFile:
+        """Write a backup through a temporary file beside it, and read it back.
+
+        Raises:
+            Unavailable: the folder can't be written, or what was written does not read back.
+        """
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(prefix=".export-", suffix=".tmp", dir=self._folder)
+            partial = Path(name)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    _write_rows(file.write, rows, at)
+                    file.flush()
+                    os.fsync(file.fileno())
+                checked = self.check(name)
+                final = self._publish(partial, at, label)
+            finally:
+                partial.unlink(missing_ok=True)
+        except OSError as error:
+            raise Unavailable(f"the backup can't be written: {error.strerror or type(error).__name__}") from error
+        except InvalidRequest as error:
+            raise Unavailable(f"the backup does not read back: {error}") from error
+        return BackupFile(str(final), checked.size, checked.exported_at, checked.counts, checked.sha256)
+
+    def _publish(self, partial: Path, at: datetime, label: str | None) -> Path:
+        stamp = at.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S")
+        suffix = f"-{slugify(label)}" if label and slugify(label) else ""
+        for name in (f"{stamp}{suffix}.jsonl", f"{stamp}.{at.microsecond:06d}{suffix}.jsonl"):
+            with suppress(FileExistsError):
+                os.link(partial, self._folder / name)  # unlike a rename, never over another backup
+                _sync_folder(self._folder)
+                return self._folder / name
+        raise Unavailable(f"two backups at {to_wire(at)}; try again")
+
+    def check(self, file: str) -> BackupFile:
+        """Read a backup to its end and check its format, counts and hash.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: it is not a backup, is cut off or was changed, or is of a newer format.
+        """
+        path = self._find(file)
+        counts: Counter[str] = Counter()
+        digest = hashlib.sha256()
+        with path.open("rb") as lines:
+            exported_at = _header(next(lines, b""), file)
+            trailer: Mapping[str, Any] | None = None
+            for line in lines:
+                if trailer is not None:
+                    raise InvalidRequest(f"file: {path.name} goes on after its end", argument="file")
+                row = _parsed(line, file)
+                if "end" in row:
+                    trailer = row
+                else:
+                    counts[str(row.get("kind"))] += 1
+                    digest.update(line)
+        if trailer is None or trailer.get("sha256") != digest.hexdigest() or trailer.get("counts") != dict(counts):
+            raise InvalidRequest(f"file: {path.name} is cut off or was changed", argument="file")
+        return BackupFile(str(path), path.stat().st_size, exported_at, dict(counts), digest.hexdigest())
+
+    def rows(self, file: str) -> Iterator[BackupRow]:
+        """Yield the rows of a backup that was checked, in order."""
+        with self._find(file).open("rb") as lines:
+            next(lines, None)
+            for number, line in enumerate(lines, start=2):
+                row = _parsed(line, file)
+                if "end" in row:
+                    return
+                try:
+                    yield _adapter(str(row["kind"])).validate_python(row["row"])
+                except (KeyError, ValidationError) as error:
+                    raise InvalidRequest(f"file: line {number} is no row of a backup", argument="file") from error
+
+    def apply_retention(self, keep: int) -> Retention:
+        """Remove the oldest backups without a label until `keep` are left; labelled ones stay and don't count."""
+        nightly = sorted((it for it in self._folder.glob("*.jsonl") if _NIGHTLY.fullmatch(it.name)), reverse=True)
+        for old in nightly[keep:]:
+            old.unlink(missing_ok=True)
+        return Retention(len(nightly[keep:]), len(nightly[:keep]))
+
+    def _find(self, file: str) -> Path:
+        path = Path(file).expanduser()
+        path = path if path.is_absolute() else self._folder / path
+        if not path.is_file():
+            raise NotFound(f"file: there is no backup {file!r}; `graph_export` writes one")
+        return path
+
+
+def _write_rows(write: Callable[[bytes], object], rows: Iterable[BackupRow], at: datetime) -> None:
+    write(_line({"format": FORMAT, "version": VERSION, "exported_at": to_wire(at)}))
+    counts: Counter[str] = Counter()
+    digest = hashlib.sha256()
+    for row in rows:
+        kind = _KIND_OF[type(row)]
+        line = _line({"kind": kind, "row": _adapter(kind).dump_python(row, mode="json")})
+        counts[kind] += 1
+        digest.update(line)
+        write(line)
+    write(_line({"end": True, "counts": dict(counts), "sha256": digest.hexdigest()}))
+
+
+def _line(value: Mapping[str, object]) -> bytes:
+    # Sorted names: stores differ in the order of properties, and equal stores give equal bodies.
+    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+
+
+def _parsed(line: bytes, file: str) -> Mapping[str, Any]:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(f"file: {Path(file).name} is cut off or was changed", argument="file") from error
+    if not isinstance(row, dict):
+        raise InvalidRequest(f"file: {Path(file).name} is no backup", argument="file")
+    return row
+
+
+def _header(line: bytes, file: str) -> datetime:
+    header: Mapping[str, Any] = {}
+    with suppress(InvalidRequest):
+        header = _parsed(line, file)
+    if header.get("format") != FORMAT:
+        raise InvalidRequest(f"file: {Path(file).name} is no backup of graph-memory", argument="file")
+    if header.get("version") != VERSION:
+        text = f"file: {Path(file).name} is of format {header.get('version')}; this program reads {VERSION}"
+        raise InvalidRequest(text, argument="file")
+    return parse_instant(str(header.get("exported_at")), argument="exported_at").at
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

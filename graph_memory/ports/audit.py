@@ -1,0 +1,16 @@
+"""Where audited events end up."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from graph_memory.domain.ledger import AuditEvent
+
+
+class AuditSink(Protocol):
+    """An append-only log of events."""
+
+    def append(self, events: Sequence[AuditEvent]) -> None:
+        """Write events, one line each, and make them durable before returning.
+
+        May be called again with events that were written: at least once, repeats visible by their ids.
+        """

@@ -1,0 +1,39 @@
+"""Where backups are kept."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from graph_memory.domain.backups import BackupFile, BackupRow
+
+
+class Retention(NamedTuple):
+    """How many backups were removed, and how many of those that count are left."""
+
+    pruned: int
+    retained: int
+
+
+class Backups(Protocol):
+    """A folder of backups. Equal rows give equal bodies; the instant of export stands in the header alone."""
+
+    def write(self, rows: Iterable[BackupRow], *, at: datetime, label: str | None = None) -> BackupFile:
+        """Write a backup, durably, under a name of its own, and read it back; a failure leaves no file.
+
+        Raises:
+            Unavailable: the folder can't be written, or what was written does not read back.
+        """
+
+    def check(self, file: str) -> BackupFile:
+        """Read a backup to its end and check its format, counts and hash.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: it is not a backup, is cut off or was changed, or is of a newer format.
+        """
+
+    def rows(self, file: str) -> Iterator[BackupRow]:
+        """Yield the rows of a backup that was checked, in order."""
+
+    def apply_retention(self, keep: int) -> Retention:
+        """Remove the oldest backups without a label until `keep` are left; labelled ones stay and don't count."""

@@ -1,0 +1,207 @@
+"""From the names in a batch to entities: known ones found, new ones made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from graph_memory.domain.decay import decayed
+from graph_memory.domain.entities import Entity, EntityKey, Evidence, EvidenceKind, SourceType
+from graph_memory.domain.errors import Ambiguous, InvalidRequest
+from graph_memory.domain.names import (
+    entity_slug,
+    entity_type_spelling,
+    name_key,
+    short_hash,
+    suffixed_entity_slug,
+    type_key,
+)
+from graph_memory.domain.policy import GraphPolicy
+from graph_memory.domain.statements import (
+    DEFAULT_ENTITY_TYPE,
+    Batch,
+    EntityStatement,
+    cleaned_entity,
+    merged_properties,
+)
+from graph_memory.domain.weights import changed
+from graph_memory.ports.store import WriteTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The entities of a batch: `by_reference` answers local ids and name keys; `changed` are to be put."""
+
+    by_reference: dict[str, str]
+    changed: dict[str, Entity]
+    created: tuple[str, ...]
+    merged: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+class EntityResolver:
+    """Finds or makes the entities that one batch states, so that its relations can name them."""
+
+    def __init__(self, tx: WriteTransaction, batch: Batch, now: datetime, policy: GraphPolicy) -> None:
+        self._tx, self._batch, self._now, self._policy = tx, batch, now, policy
+        self._source = batch.provenance.source_type
+        self._statements = [cleaned_entity(it, argument=it.name or "name") for it in batch.entities]
+        self._references: dict[str, str] = {}
+        self._entities: dict[str, Entity] = {}
+        self._by_key: dict[EntityKey, str] = {}
+        self._created: dict[str, None] = {}
+        self._merged: dict[str, None] = {}
+        self._evidence: list[Evidence] = []
+
+    def resolve(self) -> Resolved:
+        """Resolve every statement and every relation end.
+
+        Raises:
+            Ambiguous: a name without a type has several entities.
+            InvalidRequest: a relation's end is neither a local id nor a known name; a local id stands twice.
+        """
+        self._load()
+        for statement in self._statements:
+            self._settle(statement)
+        for relation in self._batch.relations:
+            for end in (relation.source, relation.target):
+                self._refer(end)
+        return Resolved(
+            self._references, self._entities, tuple(self._created), tuple(self._merged), tuple(self._evidence)
+        )
+
+    def _load(self) -> None:
+        ends = {it for relation in self._batch.relations for it in (relation.source, relation.target)}
+        local = {it.local_id for it in self._statements if it.local_id is not None}
+        loose = {name_key(it) for it in ends - local} | {name_key(it.name) for it in self._statements}
+        self._named = {key: list(found) for key, found in self._tx.entities.find_by_name(loose).items()}
+        keys = {it.key for it in self._statements if it.key is not None}
+        known = {entity.id for found in self._named.values() for entity in found}
+        for key, entity in self._tx.entities.find_for_update(keys, known).items():
+            self._by_key[key] = entity.id
+            self._entities[entity.id] = entity
+        self._spelling = self._tx.entities.type_spelling({key.type_key for key in keys})
+
+    def _settle(self, statement: EntityStatement) -> None:
+        entity_id = self._find(statement)
+        if entity_id is None:
+            entity_id = self._create(statement)
+        else:
+            self._support(entity_id, statement)
+        local = statement.local_id
+        if local is not None and self._references.setdefault(f"local:{local}", entity_id) != entity_id:
+            msg = f"localId {local!r} stands for two entities"
+            raise InvalidRequest(msg, argument="localId")
+        self._references.setdefault(f"name:{name_key(statement.name)}", entity_id)
+
+    def _find(self, statement: EntityStatement) -> str | None:
+        wanted = statement.key
+        if wanted is not None and wanted in self._by_key:
+            return self._by_key[wanted]
+        candidates = self._candidates(name_key(statement.name))
+        if wanted is not None:
+            aliased = [it for it in candidates if type_key(self._entities[it].type) == wanted.type_key]
+            return aliased[0] if len(aliased) == 1 else None
+        return self._only(statement.name, candidates)
+
+    def _candidates(self, key: str) -> list[str]:
+        found = {it.id for it in self._named.get(key, ())}
+        found.update(it for it in self._created if name_key(self._entities[it].name) == key)
+        return sorted(found)
+
+    def _only(self, name: str, candidates: Sequence[str]) -> str | None:
+        if len(candidates) > 1:
+            listed = tuple(f"{it} ({self._entities[it].type})" for it in candidates)
+            msg = f"{name!r} is ambiguous: {', '.join(listed)}; give its type"
+            raise Ambiguous(msg, argument="name", candidates=listed)
+        return candidates[0] if candidates else None
+
+    def _create(self, statement: EntityStatement) -> str:
+        stated = statement.type or DEFAULT_ENTITY_TYPE
+        spelled = entity_type_spelling(stated)
+        if spelled == stated:
+            spelled = self._spelling.get(type_key(stated), stated)
+        key = EntityKey(type_key(spelled), name_key(statement.name))
+        entity_id = self._free_id(spelled, statement.name)
+        initial = self._policy.weights.initial(self._source)
+        self._entities[entity_id] = Entity(
+            id=entity_id,
+            type=spelled,
+            name=statement.name,
+            confidence=initial,
+            created_at=self._now,
+            last_seen=self._now,
+            decayed_at=self._now,
+            mention_count=1,
+            properties=merged_properties({}, statement.properties),
+            source_file=statement.source_file or self._batch.provenance.file,
+        )
+        self._by_key[key] = entity_id
+        self._created[entity_id] = None
+        self._evidence.append(self._piece(entity_id, EvidenceKind.EXPLICIT, initial))
+        return entity_id
+
+    def _free_id(self, type_name: str, name: str) -> str:
+        longer = short_hash(type_key(type_name) + "\0" + name_key(name), 24)
+        options = (entity_slug(name), suffixed_entity_slug(type_name, name), f"{entity_slug(name)}-{longer}")
+        taken = self._tx.entities.find(options)
+        return next(it for it in options if it not in taken and it not in self._entities)
+
+    def _support(self, entity_id: str, statement: EntityStatement) -> None:
+        entity = self._entities[entity_id]
+        if entity_id not in self._created and entity_id not in self._merged:
+            entity = self._seen(entity)
+            self._merged[entity_id] = None
+        if statement.properties:
+            entity = replace(entity, properties=merged_properties(entity.properties, statement.properties))
+        if entity.source_file is None and statement.source_file is not None:
+            entity = replace(entity, source_file=statement.source_file)
+        self._entities[entity_id] = entity
+
+    def _seen(self, entity: Entity) -> Entity:
+        weights = self._policy.weights
+        if self._source is SourceType.MENTION:
+            kind, amount = EvidenceKind.MENTION, weights.boost_on_mention
+        else:
+            kind, amount = EvidenceKind.EXPLICIT, weights.initial(self._source)
+        self._evidence.append(self._piece(entity.id, kind, amount))
+        confidence = entity.confidence
+        if not entity.is_exempt_from_decay:
+            rate = self._policy.decay.rate_of(entity.type)
+            confidence = decayed(confidence, rate, entity.decayed_at or entity.created_at, self._now)
+        return replace(
+            entity,
+            confidence=changed(confidence, kind, amount),
+            decayed_at=self._now,
+            last_seen=max(entity.last_seen, self._now),
+            mention_count=entity.mention_count + 1,
+        )
+
+    def _piece(self, entity_id: str, kind: EvidenceKind, amount: float) -> Evidence:
+        return Evidence(entity_id, kind, amount, self._now, self._batch.provenance)
+
+    def _refer(self, end: str) -> None:
+        if f"local:{end}" in self._references:
+            return
+        key = f"name:{name_key(end)}"
+        if key not in self._references:
+            found = self._only(end, self._candidates(name_key(end)))
+            if found is None:
+                msg = (
+                    f"{end!r} is neither a localId of this batch nor the name of a known entity; "
+                    "add it to entities. Nothing of the batch was stored"
+                )
+                raise InvalidRequest(msg, argument="batch")
+            self._references[key] = found
+            self._support(found, EntityStatement(end))
+
+    def end(self, reference: str) -> str:
+        """Return the id that a relation's end stands for; local ids come before names."""
+        local = self._references.get(f"local:{reference}")
+        return local if local is not None else self._references[f"name:{name_key(reference)}"]
+
+
+def apply_entities(tx: WriteTransaction, resolved: Resolved) -> None:
+    """Store the entities of a batch that are new or were supported, with their evidence."""
+    touched = {*resolved.created, *resolved.merged}
+    tx.entities.put([entity for entity_id, entity in resolved.changed.items() if entity_id in touched])
+    tx.entities.add_evidence(resolved.evidence)

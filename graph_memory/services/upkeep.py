@@ -1,0 +1,248 @@
+"""Maintenance of the graph: decay, checks of quality, communities."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graph_memory.domain.audit import audit_event
+from graph_memory.domain.communities import CommunityMethod, bfs_communities, dominant, louvain_communities
+from graph_memory.domain.decay import DecayPolicy, decayed
+from graph_memory.domain.entities import Entity, EntityFilter, EntityOrder
+from graph_memory.domain.names import type_key
+from graph_memory.domain.principal import Principal
+from graph_memory.domain.quality import (
+    Issue,
+    alias_issues,
+    is_weak_orphan,
+    name_issues,
+    near_duplicate_issues,
+    orphan_issue,
+    several_types_issues,
+)
+from graph_memory.domain.relations import RelationFilter
+from graph_memory.ports.graph_rows import Faded, FadingEntity, FadingRelation
+from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
+from graph_memory.services.naming import likeness
+
+SLICE = 5_000
+"""Rows a transaction of maintenance changes: the lock is held for about 10 ms (measured; see the ADR on SQLite)."""
+PAUSE_SECONDS = 0.003
+"""How long maintenance stays outside the lock between slices, so that clients get in."""
+MAX_DETAILS = 100
+PAGE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class FadedEntity:
+    """An entity whose confidence fell."""
+
+    id: str
+    type: str
+    name: str
+    old_confidence: float
+    new_confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class DecayReport:
+    """What decay did, or would do; `details` are the entities that lost most, at most 100."""
+
+    nodes_decayed: int = 0
+    edges_decayed: int = 0
+    nodes_flagged_for_pruning: int = 0
+    edges_below_threshold: int = 0
+    details: tuple[FadedEntity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IssuePage:
+    """Issues in order of priority; `total` counts all that were found."""
+
+    issues: tuple[Issue, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityView:
+    """A community with its members, best linked first or in order of closeness."""
+
+    id: int
+    seed: Entity
+    dominant_type: str
+    members: tuple[Entity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Communities:
+    """Communities, largest first; `coverage` is the share, 0–1, of all entities that are in one of them."""
+
+    communities: tuple[CommunityView, ...]
+    total_members: int
+    coverage: float
+
+
+class Upkeep:
+    """Keeps the graph in order; the same for a tool, a job and the command line."""
+
+    def __init__(
+        self, store: Store, clock: Callable[[], datetime], decay: DecayPolicy, pause: Callable[[float], None]
+    ) -> None:
+        self._store, self._clock, self._policy, self._pause = store, clock, decay, pause
+
+    def decay(self, principal: Principal, *, dry_run: bool = False) -> DecayReport:
+        """Bring every confidence and weight up to now, in slices that clients can come between.
+
+        Idempotent in time: thirty runs, a night apart, equal one after thirty nights; a run at once changes nothing. A
+        crash leaves each row before or after, and the next run does the rest.
+        """
+        now = self._clock()
+        fading = _Fading(self._policy, now)
+        for step in (fading.entities, fading.relations):
+            after: str | None = None
+            while True:
+                after = self._slice(principal, step, after, dry_run=dry_run)
+                if after is None:
+                    break
+                if not dry_run:
+                    self._pause(PAUSE_SECONDS)
+        report = fading.report()
+        if not dry_run:
+            data = {"entities": report.nodes_decayed, "relations": report.edges_decayed}
+            self._store.write(principal, lambda tx: tx.upkeep.add_audit([audit_event("decay_applied", now, {**data})]))
+        return report
+
+    def _slice(
+        self,
+        principal: Principal,
+        step: "Callable[[WriteTransaction, str | None, bool], tuple[Callable[[], None], str | None]]",
+        after: str | None,
+        *,
+        dry_run: bool,
+    ) -> str | None:
+        # The counts are added once the transaction is kept: its work may run twice.
+        count, following = self._store.write(principal, lambda tx: step(tx, after, dry_run))
+        count()
+        return following
+
+    def validate(
+        self, principal: Principal, *, session: str | None = None, max_issues: int = 50, offset: int = 0
+    ) -> IssuePage:
+        """Find what is wrong with names, duplicates, orphans and aliases, most serious first."""
+
+        def work(tx: ReadTransaction) -> IssuePage:
+            issues = sorted(_issues(tx, EntityFilter(session=session)), key=lambda it: it.priority)
+            return IssuePage(tuple(issues[offset : offset + max_issues]), len(issues))
+
+        return self._store.read(principal, work)
+
+    def communities(
+        self,
+        principal: Principal,
+        *,
+        weight_threshold: float = 0.4,
+        max_communities: int = 10,
+        max_hops: int = 3,
+        min_size: int = 2,
+        method: CommunityMethod = CommunityMethod.BFS,
+    ) -> Communities:
+        """Cluster entities over their current relations of `weight_threshold` and more; deterministic."""
+
+        def work(tx: ReadTransaction) -> Communities:
+            links = list(_links(tx, RelationFilter(min_weight=weight_threshold)))
+            if method is CommunityMethod.BFS:
+                found = bfs_communities(links, max_hops=max_hops, min_size=min_size)
+            else:
+                found = louvain_communities(links, min_size=min_size)
+            shown = found[:max_communities]
+            entities = tx.entities.find({member for it in shown for member in it.members})
+            views = tuple(
+                CommunityView(
+                    number,
+                    entities[it.seed],
+                    dominant(entities[member].type for member in it.members),
+                    tuple(entities[member] for member in it.members),
+                )
+                for number, it in enumerate(shown, start=1)
+            )
+            total = sum(len(it.members) for it in shown)
+            everything = tx.entities.count(EntityFilter())
+            return Communities(views, total, total / everything if everything else 0.0)
+
+        return self._store.read(principal, work)
+
+
+class _Fading:
+    """Decay as a fold over slices."""
+
+    def __init__(self, policy: DecayPolicy, now: datetime) -> None:
+        self._policy, self._now, self._rates = policy, now, policy.by_type_key()
+        self._nodes = self._edges = self._weak_nodes = self._weak_edges = 0
+        self._details: list[FadedEntity] = []
+
+    def entities(self, tx: WriteTransaction, after: str | None, dry_run: bool) -> tuple[Callable[[], None], str | None]:
+        rows, following = tx.entities.scan_fading(after, SLICE)
+        faded = [(row, self._faded_entity(row)) for row in rows]
+        if not dry_run:
+            tx.entities.fade([new for row, new in faded if not row.is_exempt])
+        return (lambda: self._count_entities(faded)), following
+
+    def _faded_entity(self, row: FadingEntity) -> Faded:
+        rate = 1.0 if row.is_exempt else self._rates.get(type_key(row.type), self._policy.other_rate)
+        return Faded(row.id, row.confidence, decayed(row.confidence, rate, row.since, self._now), self._now)
+
+    def _count_entities(self, faded: Sequence[tuple[FadingEntity, Faded]]) -> None:
+        fallen = [FadedEntity(row.id, row.type, row.name, new.old, new.new) for row, new in faded if new.new < new.old]
+        self._nodes += len(fallen)
+        self._weak_nodes += sum(new.new < self._policy.prune_node_threshold for _, new in faded)
+        ranked = sorted([*self._details, *fallen], key=lambda it: (it.new_confidence - it.old_confidence, it.id))
+        self._details = ranked[:MAX_DETAILS]
+
+    def relations(
+        self, tx: WriteTransaction, after: str | None, dry_run: bool
+    ) -> tuple[Callable[[], None], str | None]:
+        rows, following = tx.relations.scan_fading(after, SLICE)
+        faded = [self._faded_relation(row) for row in rows]
+        if not dry_run:
+            tx.relations.fade(faded)
+        return (lambda: self._count_relations(faded)), following
+
+    def _faded_relation(self, row: FadingRelation) -> Faded:
+        weight = decayed(row.weight, self._policy.relation_rate, row.since, self._now)
+        return Faded(row.id, row.weight, weight, self._now)
+
+    def _count_relations(self, faded: Sequence[Faded]) -> None:
+        self._edges += sum(it.new < it.old for it in faded)
+        self._weak_edges += sum(it.new < self._policy.prune_edge_threshold for it in faded)
+
+    def report(self) -> DecayReport:
+        return DecayReport(self._nodes, self._edges, self._weak_nodes, self._weak_edges, tuple(self._details))
+
+
+def _links(tx: ReadTransaction, where: RelationFilter) -> "list[tuple[str, str, float]]":
+    links: list[tuple[str, str, float]] = []
+    after: str | None = None
+    while page := tx.relations.page(where, after, PAGE):
+        links.extend((it.source_id, it.target_id, it.weight) for it in page)
+        after = page[-1].id
+    return links
+
+
+def _everything(tx: ReadTransaction, where: EntityFilter) -> list[Entity]:
+    found: list[Entity] = []
+    while page := tx.entities.page(where, EntityOrder.ID, PAGE, len(found)):
+        found.extend(page)
+    return found
+
+
+def _issues(tx: ReadTransaction, where: EntityFilter) -> list[Issue]:
+    """Find the issues of the entities that `where` means, seen among all entities."""
+    everything = _everything(tx, EntityFilter())
+    scope = everything if where == EntityFilter() else _everything(tx, where)
+    ids = {it.id for it in scope}
+    degrees, aliases = tx.entities.degrees(ids), tx.entities.aliases(ids)
+    issues = [issue for it in scope for issue in name_issues(it)]
+    issues.extend(orphan_issue(it) for it in scope if is_weak_orphan(it, degrees[it.id]))
+    issues.extend(alias_issues([alias for found in aliases.values() for alias in found], ids))
+    pairs = several_types_issues(everything) + near_duplicate_issues(everything, likeness)
+    issues.extend(it for it in pairs if ids & {it.entity_id, *it.related_ids})
+    return issues
