@@ -13,7 +13,7 @@ RESOLVE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 	--no-emit-index-url --no-emit-find-links --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help env run test check lint types layers docs spec bench lock clean
+.PHONY: help env run test check lint types layers docs pages spec bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ types: $(VENV)/.development ## mypy --strict
 
 layers: $(VENV)/.development ## who may import whom
 	@$(BIN)/lint-imports
+
+pages: $(VENV)/.development ## write the generated parts of the documentation
+	@$(BIN)/python -m tests.docs.pages
 
 docs: $(VENV)/.development ## links, settings and decisions in the documentation
 	@$(BIN)/python -m pytest -q tests/docs

@@ -85,9 +85,9 @@ def _default_rates() -> dict[str, float]:
 class Decay:
     """How the graph forgets; a rate is what is left of a value after one day."""
 
-    rates: Annotated[
-        Mapping[str, Rate], About("per entity type; compared by the type's key, the last one written wins")
-    ] = field(default_factory=_default_rates)
+    rates: Annotated[Mapping[str, Rate], About("per entity type, whose case doesn't matter")] = field(
+        default_factory=_default_rates
+    )
     default_rate: Annotated[Rate, About("entity types without a rate of their own")] = 0.996
     edge_rate: Annotated[Rate, About("relations")] = 0.997
     floor: Annotated[Fraction, About("decay stops here")] = 0.01
@@ -170,7 +170,6 @@ class Ingest:
     ] = 67_108_864
     whole_chars: Annotated[int, Range(200, 100_000), About("documents up to this length are one memory")] = 6_000
     chunk_chars: Annotated[int, Range(200, 20_000), About("about the length of a chunk of a longer one")] = 1_500
-    archive: Annotated[bool, About("keep a compressed, redacted copy of the transcripts read")] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
