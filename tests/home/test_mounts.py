@@ -48,3 +48,9 @@ def test_where_nothing_is_known_nothing_is_refused() -> None:
 
 def test_the_mounts_of_this_machine_can_be_read() -> None:
     assert any(mount.point == Path("/") for mount in read_mounts())
+
+
+def test_the_order_of_the_table_does_not_matter_for_nested_mounts() -> None:
+    mounts = [Mount(Path("/home/me/local"), "xfs"), Mount(Path("/home"), "nfs4"), Mount(Path("/"), "ext4")]
+    assert find_network_mount(Path("/home/me/local/memory"), mounts) is None
+    assert find_network_mount(Path("/home/me/memory"), mounts) == mounts[1]
