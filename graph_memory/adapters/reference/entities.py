@@ -230,7 +230,7 @@ def _document(entity: Entity, names: Sequence[str]) -> list[Field]:
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / min(len(one), len(other))
+    return len(one & other) / max(1, min(len(one), len(other)))
 
 
 def _place(entity: Entity, order: EntityOrder) -> Any:  # noqa: ANN401 - a sort key; all of one call are of one type

@@ -88,8 +88,8 @@ def _is_of_word(character: str) -> bool:
 
 
 def trigrams(text: str) -> frozenset[str]:
-    """Return the runs of three characters of a key, its ends padded so that short names have some, too."""
-    padded = f" {text} "
+    """Return the runs of three characters of a key, its ends padded so that every name has some."""
+    padded = f" {text} " if text else ""
     return frozenset(padded[start : start + 3] for start in range(len(padded) - 2))
 
 
