@@ -1,0 +1,89 @@
+"""Values to columns and back."""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+
+from graph_memory.domain.entities import JsonValue, Provenance, SourceType
+from graph_memory.domain.errors import InvalidRequest
+from graph_memory.domain.instants import EPOCH, to_micros
+
+_MAY_BE_LONG = re.compile(r"\d{19}")
+"""Digits of an integer that may have more than 64 bits: orjson would read it as a float."""
+
+
+def to_json(value: Mapping[str, JsonValue]) -> str:
+    """Write properties or metadata as JSON text.
+
+    Raises:
+        InvalidRequest: it holds something that JSON or the store can't say.
+    """
+    return _written(dict(value))
+
+
+def listed(values: Collection[JsonValue]) -> str:
+    """Write a set of values as JSON text: one bound value, however many there are.
+
+    Raises:
+        InvalidRequest: one of them is something that JSON or the store can't say.
+    """
+    return _written(list(values))
+
+
+def _written(value: JsonValue) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, ValueError):
+        pass
+    try:
+        # Slower, but it also writes integers of more than 64 bits.
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidRequest(f"this can't be stored as JSON: {error}") from error
+    return text
+
+
+def from_json(text: str) -> dict[str, JsonValue]:
+    """Read properties or metadata."""
+    if text == "{}":
+        return {}
+    read: dict[str, JsonValue] = json.loads(text) if _MAY_BE_LONG.search(text) else orjson.loads(text)
+    return read
+
+
+def list_from_json(text: str) -> list[Any]:
+    """Read a list."""
+    read: list[Any] = [] if text == "[]" else orjson.loads(text)
+    return read
+
+
+def micros(at: datetime | None) -> int | None:
+    """Write an instant, or none."""
+    return None if at is None else to_micros(at)
+
+
+def instant(value: int) -> datetime:
+    """Read an instant."""
+    return EPOCH + timedelta(microseconds=value)
+
+
+def maybe_instant(value: int | None) -> datetime | None:
+    """Read an instant, or none."""
+    return None if value is None else EPOCH + timedelta(microseconds=value)
+
+
+def provenance_columns(source: Provenance) -> tuple[str, str | None, str | None, str | None, int | None]:
+    """Write a provenance as five columns."""
+    return source.source_type.value, source.session, source.transcript, source.file, source.memory_id
+
+
+def provenance(
+    source_type: str, session: str | None, transcript: str | None, file: str | None, memory_id: int | None
+) -> Provenance:
+    """Read a provenance from its five columns."""
+    return Provenance(SourceType(source_type), session, transcript, file, memory_id)
