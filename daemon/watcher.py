@@ -1,0 +1,131 @@
+"""Hints that files changed; whatever they miss, the rescan finds."""
+
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
+from watchdog.observers.polling import PollingObserver
+
+from graph_memory.log import get_logger
+
+POLL_SECONDS = 2.0
+_LOG = get_logger("daemon.watcher")
+_QUIET = frozenset({"opened", "closed_no_write"})
+
+
+class Wakeup:
+    """A bell for one worker: rung by whoever has news, heard once."""
+
+    def __init__(self) -> None:
+        self._bell = threading.Event()
+
+    def ring(self) -> None:
+        """Wake the worker, now or when it next waits."""
+        self._bell.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the bell for at most `seconds`; tell whether it rang."""
+        rang = self._bell.wait(seconds)
+        self._bell.clear()
+        return rang
+
+    def has_rung(self) -> bool:
+        """Tell whether somebody rang since the last wait, without waiting."""
+        return self._bell.is_set()
+
+
+class _Ringer(FileSystemEventHandler):
+    def __init__(self, wakeup: Wakeup) -> None:
+        self._wakeup = wakeup
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Ring for anything that may have changed a file."""
+        if event.event_type not in _QUIET:
+            self._wakeup.ring()
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    watch: ObservedWatch
+    identity: tuple[int, int]
+    """Device and inode: a folder that was removed and made again is another one, and its old watch is dead."""
+
+
+class Watcher:
+    """Watches folders and all below them; where the system's events can't be had, it looks by itself.
+
+    A folder that does not exist yet is watched once it does: `refresh` looks again. `problem` says why events can't be
+    had.
+    """
+
+    def __init__(self, folders: Iterable[Path], wakeup: Wakeup, *, polling: bool = False) -> None:
+        self._folders, self._polling = tuple(folders), polling
+        self._ringer = _Ringer(wakeup)
+        self._observer: BaseObserver | None = None
+        self._watched: dict[Path, _Watched] = {}
+        self.problem: str | None = None
+
+    def start(self) -> None:
+        """Begin to watch; a limit of the system is a warning, not an end."""
+        try:
+            observer = PollingObserver(timeout=POLL_SECONDS) if self._polling else Observer()
+            observer.start()
+        except OSError as error:
+            self._fall_back(error)
+            return
+        self._observer = observer
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Watch the folders that have appeared, and forget those that are gone."""
+        for folder in self._folders:
+            identity = _identity(folder)
+            known = self._watched.get(folder)
+            if self._observer is None or identity == (None if known is None else known.identity):
+                continue
+            if known is not None:
+                del self._watched[folder]
+                with suppress(KeyError):
+                    self._observer.unschedule(known.watch)
+            if identity is None:
+                continue
+            try:
+                watch = self._observer.schedule(self._ringer, str(folder), recursive=True)
+            except OSError as error:
+                self._fall_back(error)
+                return
+            self._watched[folder] = _Watched(watch, identity)
+
+    def _fall_back(self, error: OSError) -> None:
+        """Poll instead: the system has no more watches to give, or sends no events for such a folder."""
+        reason = error.strerror or type(error).__name__
+        self.stop()
+        if self._polling:
+            self.problem = f"file events: {reason}; changes are found by the rescan alone"
+        else:
+            self.problem = f"file events: {reason}; polling instead"
+            self._polling = True
+            self.start()
+        _LOG.warning("file_events_unavailable", reason=reason)
+
+    def stop(self) -> None:
+        """End; safe to call again."""
+        observer, self._observer = self._observer, None
+        self._watched.clear()
+        if observer is not None:
+            observer.stop()
+            if observer.is_alive():
+                observer.join()
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if folder.is_dir() else None

@@ -1,0 +1,215 @@
+"""The one worker: whenever the bell rings, and every few minutes, it looks for what is new and learns it."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from daemon.ceilings import Ceilings
+from daemon.times import wait_after
+from daemon.watcher import Wakeup
+from graph_memory.domain.errors import Unavailable
+from graph_memory.log import get_logger
+
+W = TypeVar("W")
+
+SHORTEST_GAP = 0.25
+"""Seconds between two looks: a session that is being written to rings many times a second."""
+BUSY_SECONDS, BUSY_MOST = 1.0, 60.0
+"""Seconds to wait after the store could not be used, doubled each time; a transaction itself waits half a minute."""
+MEMORY_SECONDS = 5.0
+_LOG = get_logger("daemon.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[W]):
+    """What there is to learn: what happened just now, and what lay there before; each in the order to take it.
+
+    `look_again_in` is in how many seconds something that can't be taken yet may be, such as a file still being copied.
+    """
+
+    fresh: Sequence[W] = ()
+    backlog: Sequence[W] = ()
+    look_again_in: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What learning a piece came to: how many documents and turns it held, and how many could not be learned."""
+
+    items: int = 0
+    failed: int = 0
+
+
+class Learner(Protocol[W]):
+    """Where the work comes from and who does it."""
+
+    def find(self) -> Found[W]:
+        """Look at all folders.
+
+        Raises:
+            Unavailable: the store can't be used now.
+        """
+
+    def learn(self, piece: W) -> Done:
+        """Learn a piece: all of it is durable when this returns, or it is found again.
+
+        Raises:
+            Unavailable: the store can't be used now; the piece stays where it is.
+        """
+
+    def name(self, piece: W) -> str:
+        """Return what a piece is known by: the same piece found again has the same name."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How the worker is doing; written by it alone."""
+
+    activity: str = "starting"
+    backlog: int = 0
+    learned: int = 0
+    failed: int = 0
+    problem: str | None = None
+
+
+@dataclass(slots=True)
+class _Broken:
+    failures: int
+    until: float
+
+
+class Worker(Generic[W]):
+    """Takes one piece after the other until it is told to stop; what can't be stored now is never dropped.
+
+    `rescan_seconds` is the longest it sleeps. `idle` is called whenever it has nothing to do or has looked at all
+    folders. A piece that breaks is left for a while (`retry_seconds`, doubled each time up to `retry_most`).
+    """
+
+    def __init__(
+        self,
+        learner: Learner[W],
+        bell: Wakeup,
+        ceilings: Ceilings,
+        *,
+        rescan_seconds: float,
+        retry_seconds: float,
+        retry_most: float,
+        idle: Callable[[], None],
+        now: Callable[[], float],
+    ) -> None:
+        self._learner, self._bell, self._ceilings, self._idle, self._now = learner, bell, ceilings, idle, now
+        self._rescan_seconds = rescan_seconds
+        self._retry = (retry_seconds, retry_most)
+        self._stop = threading.Event()
+        self._broken: dict[str, _Broken] = {}
+        self._refusals = 0
+        self.progress = Progress()
+
+    def stop(self) -> None:
+        """Have it end after the piece at hand."""
+        self._stop.set()
+        self._bell.ring()
+
+    def run(self) -> None:
+        """Work until stopped."""
+        while not self._stop.is_set():
+            began = self._now()
+            wait = self.turn()
+            self._stop.wait(max(0.0, SHORTEST_GAP - (self._now() - began)))
+            if wait > SHORTEST_GAP:
+                self._bell.wait(wait - SHORTEST_GAP)
+        self.progress.activity = "stopping"
+
+    def turn(self) -> float:
+        """Look once and learn what is there; return for how long to sleep unless the bell rings."""
+        try:
+            wait = self._look_and_learn()
+        except Unavailable as error:
+            self._refusals += 1
+            self._wait("waiting for the store", str(error))
+            return wait_after(self._refusals, BUSY_SECONDS, BUSY_MOST)
+        except Exception as error:  # noqa: BLE001 - the worker outlives any defect; it is logged, and tried again
+            self._refusals += 1
+            reference = _LOG.unexpected("look_failed", error)
+            self._wait("waiting", f"looking for news failed; the log has it as {reference}")
+            return wait_after(self._refusals, *self._retry)
+        self._refusals = 0
+        return wait
+
+    def _look_and_learn(self) -> float:
+        self._bell.wait(0.0)  # what rang until now is about to be seen
+        looked_at = self._now()
+        found = self._learner.find()
+        self._forget_broken(found)
+        self.progress.problem = None
+        self.progress.backlog = len(found.backlog)
+        for piece in found.fresh:
+            if self._stop.is_set():
+                return 0.0
+            self._learn(piece)
+        for done, piece in enumerate(found.backlog):
+            self.progress.backlog = len(found.backlog) - done
+            if self._has_fresher(looked_at) or self._stop.is_set():
+                return 0.0
+            self._ceilings.begin()
+            self._ceilings.end(self._learn(piece).items)
+        self.progress.backlog = 0
+        self.progress.activity = "watching"
+        self._idle()
+        sooner = (found.look_again_in, self._next_retry())
+        return min([self._rescan_seconds, *(it for it in sooner if it is not None)])
+
+    def _has_fresher(self, looked_at: float) -> bool:
+        """Wait until the backlog may go on; tell whether something happened that goes first.
+
+        Bells right after a look are left for the next one, so that the backlog moves even while a session goes on.
+        """
+        if self._bell.has_rung() and self._now() - looked_at >= SHORTEST_GAP:
+            return True
+        wait = self._ceilings.backlog_wait()
+        return wait > 0 and self._bell.wait(wait)
+
+    def _forget_broken(self, found: Found[W]) -> None:
+        """Forget the broken pieces that are no longer there."""
+        if self._broken:
+            there = {self._learner.name(it) for it in (*found.fresh, *found.backlog)}
+            self._broken = {name: it for name, it in self._broken.items() if name in there}
+
+    def _next_retry(self) -> float | None:
+        return min((max(0.0, it.until - self._now()) for it in self._broken.values()), default=None)
+
+    def _learn(self, piece: W) -> Done:
+        name = self._learner.name(piece)
+        known = self._broken.get(name)
+        if known is not None and known.until > self._now():
+            return Done()
+        self._wait_for_memory()
+        if self._stop.is_set():
+            return Done()
+        self.progress.activity = "learning"
+        try:
+            done = self._learner.learn(piece)
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one piece's defect must not stop the others
+            failures = 1 if known is None else known.failures + 1
+            self._broken[name] = _Broken(failures, self._now() + wait_after(failures, *self._retry))
+            _LOG.unexpected("piece_failed", error, failures=failures)
+            self.progress.failed += 1
+            return Done(failed=1)
+        self._broken.pop(name, None)
+        self.progress.learned += done.items
+        self.progress.failed += done.failed
+        return done
+
+    def _wait_for_memory(self) -> None:
+        while not self._stop.is_set() and not self._ceilings.has_memory():
+            self._wait("waiting for memory", "limits.memory_mb is reached; learning waits")
+            self._stop.wait(MEMORY_SECONDS)
+        self.progress.problem = None
+
+    def _wait(self, activity: str, problem: str) -> None:
+        if problem != self.progress.problem:
+            _LOG.warning("worker_waits", reason=problem)
+        self.progress.activity, self.progress.problem = activity, problem

@@ -1,0 +1,284 @@
+"""The worker: what it takes first, how it waits, and that it drops nothing."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+
+from daemon.ceilings import Ceilings
+from daemon.watcher import Wakeup
+from daemon.worker import Done, Found, Worker
+from graph_memory.config.settings import Ingest, Limits
+from graph_memory.domain.errors import StoreBusy, Unavailable
+
+BOUND = 20.0
+"""Seconds that no wait of these tests comes near."""
+
+
+class Now:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class Folder:
+    """A learner whose pieces are texts; `found` are its looks in turn, then there is nothing more."""
+
+    def __init__(self, *found: Found[str]) -> None:
+        self.looks = deque(found)
+        self.learned: list[str] = []
+        self.before: Callable[[str], object] = lambda piece: None
+        self.items = 1
+
+    def find(self) -> Found[str]:
+        return self.looks.popleft() if self.looks else Found()
+
+    def learn(self, piece: str) -> Done:
+        self.before(piece)
+        self.learned.append(piece)
+        return Done(items=self.items)
+
+    def name(self, piece: str) -> str:
+        return piece
+
+
+def worker_of(
+    folder: Folder,
+    *,
+    now: Callable[[], float],
+    bell: Wakeup | None = None,
+    ceilings: Ceilings | None = None,
+    idle: Callable[[], None] = lambda: None,
+) -> Worker[str]:
+    return Worker(
+        folder,
+        bell or Wakeup(),
+        ceilings or roomy(now),
+        rescan_seconds=300.0,
+        retry_seconds=60.0,
+        retry_most=3_600.0,
+        idle=idle,
+        now=now,
+    )
+
+
+def roomy(now: Callable[[], float]) -> Ceilings:
+    return Ceilings(Limits(), Ingest(items_per_minute=100_000), measure=lambda: 0, cpu=lambda: 0.0, now=now)
+
+
+def test_what_happened_just_now_goes_before_the_backlog() -> None:
+    folder = Folder(Found(fresh=["a", "b"], backlog=["old"]))
+    worker_of(folder, now=Now()).turn()
+    assert folder.learned == ["a", "b", "old"]
+
+
+def test_the_backlog_gives_way_when_the_bell_rings() -> None:
+    now, bell = Now(), Wakeup()
+    folder = Folder(Found(backlog=["old 1", "old 2", "old 3"]), Found(fresh=["new"], backlog=["old 2", "old 3"]))
+
+    def ring(piece: str) -> None:
+        now.seconds += 1.0
+        if piece == "old 1":
+            bell.ring()
+
+    folder.before = ring
+    worker = worker_of(folder, now=now, bell=bell)
+    assert worker.turn() == 0.0
+    assert worker.progress.backlog == 2
+    worker.turn()
+    assert folder.learned == ["old 1", "new", "old 2", "old 3"]
+
+
+def test_the_backlog_moves_even_while_the_bell_never_stops() -> None:
+    bell = Wakeup()
+    folder = Folder(*(Found(backlog=[f"old {n}"]) for n in range(3)))
+    folder.before = lambda _: bell.ring()
+    worker = worker_of(folder, now=Now(), bell=bell)
+    for _ in range(3):
+        bell.ring()
+        worker.turn()
+    assert folder.learned == ["old 0", "old 1", "old 2"]
+
+
+def test_with_nothing_to_do_it_sleeps_until_the_rescan() -> None:
+    rested: list[str] = []
+    worker = worker_of(Folder(Found()), now=Now(), idle=lambda: rested.append("idle"))
+    assert worker.turn() == 300.0
+    assert rested == ["idle"]
+
+
+def test_a_file_still_being_copied_is_looked_at_again_soon() -> None:
+    assert worker_of(Folder(Found(look_again_in=0.3)), now=Now()).turn() == 0.3
+
+
+@pytest.mark.parametrize("refusal", [StoreBusy("busy"), Unavailable("the disk is full; nothing was written")])
+def test_while_the_store_refuses_it_waits_longer_each_time_and_drops_nothing(refusal: Unavailable) -> None:
+    refusals = [refusal, refusal, refusal]
+    folder = Folder(*(Found(fresh=["note"]) for _ in range(4)))
+
+    def refuse(_: str) -> None:
+        if refusals:
+            raise refusals.pop()
+
+    folder.before = refuse
+    worker = worker_of(folder, now=Now())
+    assert [worker.turn() for _ in range(3)] == [1.0, 2.0, 4.0]
+    assert (worker.progress.activity, worker.progress.problem) == ("waiting for the store", str(refusal))
+    worker.turn()
+    assert folder.learned == ["note"]
+    assert (worker.progress.activity, worker.progress.problem) == ("watching", None)
+
+
+def test_a_piece_that_breaks_stops_no_other_and_is_tried_again_later() -> None:
+    now = Now()
+    found = Found(fresh=["bad", "good"])
+    folder = Folder(*(found for _ in range(5)))
+    tried: list[str] = []
+
+    def break_once(piece: str) -> None:
+        tried.append(piece)
+        if piece == "bad" and tried.count("bad") < 3:
+            raise KeyError(piece)
+
+    folder.before = break_once
+    worker = worker_of(folder, now=now)
+    assert worker.turn() == 60.0
+    assert folder.learned == ["good"]
+    now.seconds += 59.0
+    worker.turn()
+    assert tried.count("bad") == 1
+    now.seconds += 1.0
+    assert worker.turn() == 120.0
+    now.seconds += 120.0
+    assert worker.turn() == 300.0
+    assert tried.count("bad") == 3
+    assert "bad" in folder.learned
+
+
+def test_a_broken_piece_that_is_gone_is_forgotten() -> None:
+    now = Now()
+    folder = Folder(Found(fresh=["bad"]), Found())
+
+    def fail(piece: str) -> None:
+        raise ValueError(piece)
+
+    folder.before = fail
+    worker = worker_of(folder, now=now)
+    worker.turn()
+    now.seconds += 1_000.0
+    assert worker.turn() == 300.0
+
+
+def test_a_look_that_breaks_is_tried_again() -> None:
+    class Blind(Folder):
+        def find(self) -> Found[str]:
+            if not self.looks:
+                raise RuntimeError
+            return super().find()
+
+    worker = worker_of(Blind(), now=Now())
+    assert [worker.turn(), worker.turn()] == [60.0, 120.0]
+    assert worker.progress.activity == "waiting"
+
+
+@pytest.mark.spec("config.ceiling.items-per-minute")
+def test_the_backlog_keeps_to_its_items_a_minute() -> None:
+    now = Now()
+    pace = Ceilings(Limits(), Ingest(), measure=lambda: 0, cpu=lambda: 0.0, now=now)
+    pace.begin()
+    pace.end(items=60)
+    assert pace.backlog_wait() == pytest.approx(6.0)  # 600 a minute
+    now.seconds += 4.0
+    assert pace.backlog_wait() == pytest.approx(2.0)
+    now.seconds += 4.0
+    assert pace.backlog_wait() == 0.0
+
+
+@pytest.mark.spec("config.ceiling.backlog-cpu")
+def test_the_backlog_rests_until_it_took_half_a_core() -> None:
+    now, used = Now(), Now()
+    pace = Ceilings(Limits(), Ingest(), measure=lambda: 0, cpu=used, now=now)
+    pace.begin()
+    now.seconds += 3.0
+    used.seconds += 3.0
+    pace.end(items=1)
+    assert pace.backlog_wait() == pytest.approx(3.0)
+
+
+def test_work_that_waited_for_others_needs_no_rest() -> None:
+    now, used = Now(), Now()
+    pace = Ceilings(Limits(), Ingest(), measure=lambda: 0, cpu=used, now=now)
+    pace.begin()
+    now.seconds += 10.0
+    used.seconds += 1.0
+    pace.end(items=1)
+    assert pace.backlog_wait() == 0.0
+
+
+@pytest.mark.spec("config.ceiling.daemon-memory")
+def test_past_the_memory_ceiling_work_waits() -> None:
+    held = [700_000_000]
+    freed: list[int] = []
+    now = Now()
+    tight = Ceilings(
+        Limits(), Ingest(), measure=lambda: held[0], release=lambda: freed.append(1), cpu=lambda: 0.0, now=now
+    )
+    folder = Folder(Found(fresh=["note"]))
+    worker = worker_of(folder, now=now, ceilings=tight)
+    thread = threading.Thread(target=worker.turn)
+    thread.start()
+    while worker.progress.activity != "waiting for memory" and thread.is_alive():
+        thread.join(0.01)
+    assert freed
+    assert folder.learned == []
+    worker.stop()
+    thread.join(BOUND)
+    assert not thread.is_alive()
+    assert folder.learned == []
+
+
+def test_memory_that_can_be_given_back_lets_work_go_on() -> None:
+    held = [700_000_000]
+    ceilings = Ceilings(Limits(), Ingest(), measure=lambda: held[0], release=lambda: held.__setitem__(0, 200_000_000))
+    assert ceilings.has_memory()
+
+
+def test_told_to_stop_it_finishes_the_piece_at_hand_and_no_other() -> None:
+    folder = Folder(Found(fresh=["first", "second"]))
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hold(_: str) -> None:
+        begun.set()
+        assert go_on.wait(BOUND)
+
+    folder.before = hold
+    worker = worker_of(folder, now=Now())
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert begun.wait(BOUND)
+    worker.stop()
+    go_on.set()
+    thread.join(BOUND)
+    assert not thread.is_alive()
+    assert folder.learned == ["first"]
+
+
+def test_asleep_it_wakes_for_the_bell_and_for_the_end() -> None:
+    bell, learned = Wakeup(), threading.Event()
+    folder = Folder(Found(), Found(fresh=["note"]))
+    folder.before = lambda _: learned.set()
+    idle = threading.Event()
+    worker = worker_of(folder, now=Now(), bell=bell, idle=idle.set)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    assert idle.wait(BOUND)
+    bell.ring()
+    assert learned.wait(BOUND)
+    worker.stop()
+    thread.join(BOUND)
+    assert not thread.is_alive()
