@@ -1,0 +1,163 @@
+"""The jobs of maintenance: each is the service that the tool and the command line call, with its run kept."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from types import MappingProxyType
+
+from daemon.changelog import note_run
+from daemon.retention import remove_old_files
+from graph_memory.bootstrap import Services
+from graph_memory.domain.audit import audit_event
+from graph_memory.domain.entities import JsonValue
+from graph_memory.domain.errors import GraphMemoryError, NotFound, Unavailable
+from graph_memory.domain.ledger import JobRun, RunStatus
+from graph_memory.domain.principal import LOCAL_ADMIN, LOCAL_TENANT, Principal
+from graph_memory.log import get_logger
+from graph_memory.ports.store import WriteTransaction
+
+KEPT_RUNS = 100
+MOST_ISSUES = 500
+_LOG = get_logger("daemon.jobs")
+
+Figures = Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something that is done again and again; `run` returns its figures.
+
+    Most are done for each tenant; the others are of the machine and done for its owner alone.
+    """
+
+    name: str
+    summary: str
+    run: Callable[[Services, Principal], Figures]
+    is_per_tenant: bool = True
+
+
+def _decay(services: Services, principal: Principal) -> Figures:
+    report = services.upkeep.decay(principal)
+    return {
+        "nodes_decayed": report.nodes_decayed,
+        "edges_decayed": report.edges_decayed,
+        "nodes_flagged_for_pruning": report.nodes_flagged_for_pruning,
+        "edges_below_threshold": report.edges_below_threshold,
+    }
+
+
+def _memory_decay(services: Services, principal: Principal) -> Figures:
+    report = services.memory_decay.decay(principal)
+    services.store.write(principal, lambda tx: tx.memories.renew_common_terms())
+    return {"decayed": report.decayed, "pruned": report.pruned, "access_exempted": report.access_exempted}
+
+
+def _export(services: Services, principal: Principal) -> Figures:
+    exported = services.backup.export(principal, keep=services.settings.export.keep)
+    counts: dict[str, JsonValue] = {**exported.file.counts}
+    return {"bytes": exported.file.size, "rows": counts, "pruned": exported.retention.pruned}
+
+
+def _validate(services: Services, principal: Principal) -> Figures:
+    page = services.upkeep.validate(principal, max_issues=MOST_ISSUES)
+    by_type: dict[str, JsonValue] = {}
+    for issue in page.issues:
+        seen = by_type.get(issue.type.value, 0)
+        by_type[issue.type.value] = seen + 1 if isinstance(seen, int) else 1
+    return {"issues": page.total, "by_type": by_type}
+
+
+def _communities(services: Services, principal: Principal) -> Figures:
+    found = services.upkeep.communities(principal)
+    return {
+        "communities": len(found.communities),
+        "total_members": found.total_members,
+        "coverage_pct": round(found.coverage * 100, 1),
+    }
+
+
+def _expire(services: Services, _principal: Principal) -> Figures:
+    removed = remove_old_files(services.home, services.settings.limits, services.clock())
+    return {"completed": removed.completed, "failed": removed.failed, "changelogs": removed.changelogs}
+
+
+JOBS: Mapping[str, Job] = MappingProxyType(
+    {
+        it.name: it
+        for it in (
+            Job("export", "write a backup and keep the newest", _export, is_per_tenant=False),
+            Job("decay", "let confidences and weights of the graph fall", _decay),
+            Job("expire", "remove old files of the inbox, and old changelogs", _expire, is_per_tenant=False),
+            Job("memory_decay", "let links between notes fade, and renew the words that tell nothing", _memory_decay),
+            Job("validate", "look for what spoils the graph", _validate),
+            Job("communities", "find the main areas of the graph", _communities),
+        )
+    }
+)
+
+
+def run_job_for_all(services: Services, name: str) -> JobRun:
+    """Run a job for its owner and for every tenant that has rows; return the owner's run.
+
+    A tenant's failure is in that tenant's run and stops no other.
+
+    Raises:
+        NotFound: there is no such job.
+        Unavailable: the store can't be written.
+    """
+    own = run_job(services, name)
+    if JOBS[name].is_per_tenant:
+        for tenant in services.store.tenants():
+            if tenant != LOCAL_TENANT:
+                run_job(services, name, Principal(tenant))
+    return own
+
+
+def run_job(services: Services, name: str, principal: Principal = LOCAL_ADMIN) -> JobRun:
+    """Run a job and keep its run: when, how it ended, its figures or its reason; audited from start to end.
+
+    A job that fails does not raise: its run says so.
+
+    Raises:
+        NotFound: there is no such job; the text lists those there are.
+        Unavailable: the store can't be written, so that not even the start could be kept.
+    """
+    job = JOBS.get(name)
+    if job is None:
+        raise NotFound(f"there is no job {name!r}; there are: {', '.join(JOBS)}")
+    started = JobRun(name, services.clock(), RunStatus.RUNNING)
+    _keep(services, principal, started, "run_start", started.started_at)
+    try:
+        ended = replace(started, status=RunStatus.SUCCEEDED, result=job.run(services, principal))
+    except GraphMemoryError as error:
+        ended = replace(started, status=RunStatus.FAILED, error=str(error))
+    except Exception as error:  # noqa: BLE001 - one job's defect must not stop the others
+        reference = _LOG.unexpected("job_failed", error, job=name)
+        ended = replace(started, status=RunStatus.FAILED, error=f"failed unexpectedly; the log has it as {reference}")
+    ended = replace(ended, ended_at=services.clock())
+    _keep(services, principal, ended, "run_end", ended.ended_at or ended.started_at)
+    _publish(services, principal, ended)
+    return ended
+
+
+def _publish(services: Services, principal: Principal, run: JobRun) -> None:
+    """Bring a run into the changelog and the audit's log; what fails here is made good later or is no loss."""
+    try:
+        note_run(services.home, run)
+    except OSError as error:
+        _LOG.warning("changelog_not_written", job=run.job, reason=error.strerror)
+    try:
+        services.audit.drain(principal)
+    except Unavailable as error:
+        _LOG.warning("audit_waits", reason=str(error))
+
+
+def _keep(services: Services, principal: Principal, run: JobRun, event: str, at: datetime) -> None:
+    data: dict[str, JsonValue] = {"job": run.job, "status": run.status.value, "result": {**run.result}}
+
+    def work(tx: WriteTransaction) -> None:
+        tx.upkeep.put_run(run)
+        tx.upkeep.delete_runs(run.job, KEPT_RUNS)
+        tx.upkeep.add_audit([audit_event(event, at, data)])
+
+    services.store.write(principal, work)

@@ -1,0 +1,123 @@
+"""The clock of the jobs: at their times, after sleep, and again after a failure; one at a time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.interval import IntervalTrigger
+
+from daemon.jobs import JOBS, KEPT_RUNS, run_job_for_all
+from daemon.times import clock_jobs, is_missed, latest, retry_at
+from graph_memory.bootstrap import Services
+from graph_memory.domain.errors import GraphMemoryError
+from graph_memory.domain.ledger import JobRun, RunStatus
+from graph_memory.domain.principal import LOCAL_ADMIN
+from graph_memory.log import get_logger
+from graph_memory.ports.store import ReadTransaction, WriteTransaction
+
+LOOK_SECONDS = 60
+"""How often it looks for a run that sleep or a stop made it miss, or that is to be tried again."""
+LONGEST_RUN = timedelta(hours=1)
+"""A job that was begun longer ago was given up by somebody."""
+INTERRUPTED = "the process ended before the job did"
+_LOG = get_logger("daemon.schedule")
+
+
+class DueJobs:
+    """Knows from the store which jobs have to run now, and runs them.
+
+    `since` is when there was first something to maintain; `zone` as in `times`. Once `is_ending`, no job is begun.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        since: datetime,
+        *,
+        zone: tzinfo | None = None,
+        run: Callable[[Services, str], JobRun] = run_job_for_all,
+        is_ending: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._services, self._since, self._zone, self._run = services, since, zone, run
+        self._is_ending = is_ending
+        self._settings = services.settings.jobs
+
+    def names(self) -> Sequence[str]:
+        """List the jobs that are due now, in the order of their times."""
+        times = clock_jobs(self._settings, tuple(JOBS))
+        runs = self._services.store.read(LOCAL_ADMIN, lambda tx: _runs(tx, tuple(times)))
+        due = [name for name in times if self._is_due(name, runs[name])]
+        return sorted(due, key=lambda name: times[name].at)
+
+    def _is_due(self, name: str, runs: Sequence[JobRun]) -> bool:
+        now = self._services.clock()
+        again_at = retry_at(runs, self._settings)
+        if again_at is not None and again_at <= now:
+            return True
+        return is_missed(getattr(self._settings, name), latest(runs, now), self._since, now, self._zone)
+
+    def run(self) -> None:
+        """Run what is due, one job after the other; whatever happens to one, the others run."""
+        try:
+            self.settle_interrupted(self._services.clock() - LONGEST_RUN)
+            names = self.names()
+        except GraphMemoryError as error:
+            _LOG.warning("jobs_wait", reason=str(error))
+            return
+        for name in names:
+            if self._is_ending():
+                return
+            try:
+                run = self._run(self._services, name)
+            except GraphMemoryError as error:
+                _LOG.warning("job_waits", job=name, reason=str(error))
+                continue
+            _LOG.info("job_end", job=name, status=run.status.value, error=run.error)
+
+    def settle_interrupted(self, before: datetime) -> int:
+        """Mark runs of before that are still noted as running as failed, so that they are tried again; count them.
+
+        Their process was killed, or could not write how they ended. One that is still at work elsewhere corrects this.
+        """
+        runs = self._services.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.last_runs())
+        left = [it for it in runs.values() if it.status is RunStatus.RUNNING and it.started_at < before]
+        now = self._services.clock()
+
+        def work(tx: WriteTransaction) -> None:
+            for run in left:
+                tx.upkeep.put_run(replace(run, status=RunStatus.FAILED, ended_at=now, error=INTERRUPTED))
+
+        if left:
+            self._services.store.write(LOCAL_ADMIN, work)
+        return len(left)
+
+
+def _runs(tx: ReadTransaction, names: Sequence[str]) -> Mapping[str, Sequence[JobRun]]:
+    return {name: tx.upkeep.runs(name, KEPT_RUNS) for name in names}
+
+
+class Schedule:
+    """Wakes `DueJobs` at the jobs' times and every minute, in one thread, so that no two jobs compete."""
+
+    def __init__(self, services: Services, due: DueJobs) -> None:
+        self._scheduler = BackgroundScheduler(
+            executors={"default": ThreadPoolExecutor(1)},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+        for name, when in clock_jobs(services.settings.jobs, tuple(JOBS)).items():
+            day = "*" if when.day == "daily" else when.day[:3]
+            trigger = CronTrigger(day_of_week=day, hour=when.at.hour, minute=when.at.minute)
+            self._scheduler.add_job(due.run, trigger, id=name)
+        look = IntervalTrigger(seconds=LOOK_SECONDS)
+        self._scheduler.add_job(due.run, look, id="look", next_run_time=datetime.now(UTC))
+
+    def start(self) -> None:
+        """Begin, looking first for what was missed."""
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        """End once the job at hand is done."""
+        self._scheduler.shutdown(wait=True)

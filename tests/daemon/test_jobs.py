@@ -1,0 +1,281 @@
+"""Runs of jobs: kept, audited, in the changelog, and none stops another."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+import orjson
+import pytest
+
+from daemon import jobs
+from daemon.changelog import note_run
+from daemon.jobs import JOBS, Job, run_job, run_job_for_all
+from daemon.report import job_views
+from daemon.schedule import INTERRUPTED, DueJobs
+from graph_memory.bootstrap import Services
+from graph_memory.domain.errors import NotFound, Unavailable
+from graph_memory.domain.ledger import JobRun, RunStatus
+from graph_memory.domain.principal import LOCAL_ADMIN, Principal
+from graph_memory.domain.statements import Batch, EntityStatement, RelationStatement
+from tests.daemon.conftest import Clock
+
+UTC_ZONE = UTC
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+GUEST = Principal("guest")
+
+
+def state_fact(services: Services, principal: Principal = LOCAL_ADMIN) -> None:
+    people = EntityStatement("Ada", "Person"), EntityStatement("Postgres", "Object")
+    services.relate.relate(principal, Batch(people, (RelationStatement("Ada", "USES_TECH", "Postgres"),)))
+
+
+def confidences(services: Services, principal: Principal = LOCAL_ADMIN) -> Mapping[str, float]:
+    page = services.recall.entities(principal, limit=100)
+    return {it.name: it.confidence for it in page.entities}
+
+
+def kept(services: Services, name: str) -> list[JobRun]:
+    return list(services.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.runs(name, 10)))
+
+
+def break_job(
+    monkeypatch: pytest.MonkeyPatch, name: str, run: Callable[[Services, Principal], Mapping[str, int]]
+) -> None:
+    broken = {**JOBS, name: replace(JOBS[name], run=run)}
+    monkeypatch.setattr(jobs, "JOBS", MappingProxyType(broken))
+
+
+def raise_unavailable(_services: Services, _principal: Principal) -> Mapping[str, int]:
+    raise Unavailable("the disk is full; nothing was written")
+
+
+def raise_defect(_services: Services, _principal: Principal) -> Mapping[str, int]:
+    raise KeyError("a secret that stands in the row")
+
+
+@pytest.mark.spec("jobs.decay")
+def test_the_night_decays_the_graph_of_every_tenant(services: Services, clock: Clock) -> None:
+    for principal in (LOCAL_ADMIN, GUEST):
+        state_fact(services, principal)
+    before = {it: confidences(services, it) for it in (LOCAL_ADMIN, GUEST)}
+    clock.move(days=10)
+
+    run = run_job_for_all(services, "decay")
+
+    assert run.status is RunStatus.SUCCEEDED
+    assert run.result["nodes_decayed"] == 2
+    for principal in (LOCAL_ADMIN, GUEST):
+        after = confidences(services, principal)
+        assert all(after[name] < value for name, value in before[principal].items())
+
+
+@pytest.mark.spec("jobs.recorded")
+def test_a_run_is_kept_with_its_start_end_result_and_figures(services: Services, clock: Clock) -> None:
+    state_fact(services)
+    run = run_job(services, "validate")
+    assert kept(services, "validate") == [run]
+    assert (run.started_at, run.ended_at, run.status) == (clock.at, clock.at, RunStatus.SUCCEEDED)
+    assert isinstance(run.result["issues"], int)
+    stats = services.insight.stats(LOCAL_ADMIN)
+    assert stats.last_runs["validate"] == run
+
+
+@pytest.mark.spec("jobs.audited")
+def test_a_run_is_audited_from_its_start_to_its_end_with_its_figures(services: Services) -> None:
+    state_fact(services)
+    run_job(services, "communities")
+    lines = [orjson.loads(line) for line in services.home.dream_audit.read_bytes().splitlines()]
+    events = [(it["event"], it["data"]) for it in lines if it["data"].get("job") == "communities"]
+    assert [name for name, _ in events] == ["run_start", "run_end"]
+    assert events[1][1]["status"] == "succeeded"
+    assert set(events[1][1]["result"]) == {"communities", "total_members", "coverage_pct"}
+
+
+@pytest.mark.parametrize("name", list(JOBS))
+def test_every_job_runs_in_an_empty_home_and_in_a_used_one(services: Services, name: str) -> None:
+    assert run_job(services, name).status is RunStatus.SUCCEEDED
+    state_fact(services)
+    assert run_job(services, name).status is RunStatus.SUCCEEDED
+
+
+@pytest.mark.spec("jobs.last_dream_run")
+def test_a_night_that_failed_does_not_move_the_last_night(
+    services: Services, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run_job(services, "decay")
+    clock.move(days=1)
+    break_job(monkeypatch, "decay", raise_unavailable)
+    run_job(services, "decay")
+    stats = services.insight.stats(LOCAL_ADMIN)
+    assert stats.last_night == done
+    assert stats.last_runs["decay"].status is RunStatus.FAILED
+
+
+def test_a_defect_is_a_failed_run_whose_reason_is_in_the_log_alone(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_job(monkeypatch, "decay", raise_defect)
+    run = run_job(services, "decay")
+    assert run.status is RunStatus.FAILED
+    assert run.error is not None
+    assert "e-" in run.error
+    assert "secret" not in run.error
+
+
+def test_a_job_that_does_not_exist_is_named_with_those_that_do(services: Services) -> None:
+    with pytest.raises(NotFound, match="export, decay"):
+        run_job(services, "dacay")
+
+
+def test_a_tenants_failure_is_in_its_own_run_alone(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    state_fact(services, GUEST)
+
+    def fail_for_guests(_services: Services, principal: Principal) -> Mapping[str, int]:
+        if principal.tenant == GUEST.tenant:
+            raise Unavailable("busy")
+        return {}
+
+    break_job(monkeypatch, "validate", fail_for_guests)
+    assert run_job_for_all(services, "validate").status is RunStatus.SUCCEEDED
+    theirs = services.store.read(GUEST, lambda tx: tx.upkeep.runs("validate", 1))
+    assert theirs[0].status is RunStatus.FAILED
+
+
+def test_the_changelog_of_the_day_has_a_line_a_run_with_figures_alone(services: Services, clock: Clock) -> None:
+    day = clock.at.astimezone().date()
+    state_fact(services)
+    for name in ("decay", "validate"):
+        run_job(services, name)
+    text = services.home.changelog(day).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert lines[0] == f"# {day.isoformat()}"
+    assert [line.split()[2:4] for line in lines[2:]] == [["decay", "succeeded"], ["validate", "succeeded"]]
+    assert "nodes_decayed" in lines[2]
+    assert "by_type.orphan_node" in lines[3] or "issues" in lines[3]
+    assert "Ada" not in text
+    assert services.home.changelog(day).stat().st_mode & 0o077 == 0
+
+
+def test_a_failure_stands_in_the_changelog_without_its_words(services: Services, clock: Clock) -> None:
+    run = JobRun("decay", clock.at, RunStatus.FAILED, clock.at, error="Ada is in no project")
+    note_run(services.home, run, UTC)
+    text = services.home.changelog(clock.at.date()).read_text(encoding="utf-8")
+    assert "decay failed" in text
+    assert "Ada" not in text
+
+
+def test_a_changelog_that_cannot_be_written_fails_no_job(services: Services, clock: Clock) -> None:
+    services.home.changelog(clock.at.astimezone().date()).mkdir()
+    assert run_job(services, "decay").status is RunStatus.SUCCEEDED
+
+
+def due(services: Services, **given: object) -> DueJobs:
+    return DueJobs(services, LONG_AGO, zone=UTC_ZONE, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.spec("jobs.memory_decay", "jobs.export", "jobs.validate", "jobs.communities")
+def test_what_was_missed_is_caught_up_once_in_the_order_of_its_times(services: Services) -> None:
+    due_jobs = due(services)
+    assert due_jobs.names() == ["export", "decay", "expire", "memory_decay", "validate", "communities"]
+    due_jobs.run()
+    assert due_jobs.names() == []
+    stats = services.insight.stats(LOCAL_ADMIN)
+    assert {it.status for it in stats.last_runs.values()} == {RunStatus.SUCCEEDED}
+    assert len(list(services.home.backups.glob("*.jsonl"))) == 1
+
+
+def test_a_day_later_the_daily_jobs_are_due_again(services: Services, clock: Clock) -> None:
+    due_jobs = due(services)
+    due_jobs.run()
+    clock.move(days=1)
+    assert due_jobs.names() == ["export", "decay", "expire", "validate", "communities"]
+
+
+@pytest.mark.spec("jobs.failure-isolated")
+def test_a_failing_job_stops_no_other_backs_off_and_shows(
+    services: Services, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_job(monkeypatch, "export", raise_unavailable)
+    due_jobs = due(services)
+    due_jobs.run()
+    last = services.insight.stats(LOCAL_ADMIN).last_runs
+    assert last["export"].status is RunStatus.FAILED
+    assert {run.status for name, run in last.items() if name != "export"} == {RunStatus.SUCCEEDED}
+    shown = {it.name: it for it in job_views(services.settings.jobs, last, clock.at, UTC)}
+    assert shown["export"].has_failed
+    assert shown["export"].last is not None
+    assert shown["export"].last.error == "the disk is full; nothing was written"
+
+    waits = []
+    for _ in range(3):
+        waited = 0
+        while not due_jobs.names():
+            clock.move(seconds=10)
+            waited += 10
+        waits.append(waited)
+        due_jobs.run()
+    assert waits == [60, 120, 240]
+
+
+def test_a_job_that_recovers_is_left_alone_until_the_next_day(
+    services: Services, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        break_job(broken, "export", raise_unavailable)
+        due(services).run()
+    clock.move(minutes=2)
+    due(services).run()
+    assert [it.status for it in kept(services, "export")] == [RunStatus.SUCCEEDED, RunStatus.FAILED]
+    clock.move(hours=1)
+    assert due(services).names() == []
+
+
+def test_a_store_that_refuses_is_no_reason_to_give_up(services: Services) -> None:
+    def refuse(_services: Services, _name: str) -> JobRun:
+        raise Unavailable("busy")
+
+    due_jobs = due(services, run=refuse)
+    due_jobs.run()
+    assert len(due_jobs.names()) == 6
+
+
+def test_once_the_daemon_ends_no_further_job_begins(services: Services) -> None:
+    ran: list[str] = []
+
+    def note(_services: Services, name: str) -> JobRun:
+        ran.append(name)
+        return JobRun(name, LONG_AGO, RunStatus.SUCCEEDED, LONG_AGO)
+
+    due(services, run=note, is_ending=lambda: len(ran) == 2).run()
+    assert ran == ["export", "decay"]
+
+
+def test_a_run_that_was_killed_is_failed_and_tried_again(services: Services, clock: Clock) -> None:
+    due(services).run()
+    clock.move(days=1)
+    begun = JobRun("export", clock.at, RunStatus.RUNNING)
+    services.store.write(LOCAL_ADMIN, lambda tx: tx.upkeep.put_run(begun))
+    clock.move(minutes=5)
+    due_jobs = due(services)
+    assert "export" not in due_jobs.names()
+    assert due_jobs.settle_interrupted(clock.at) == 1
+    assert kept(services, "export")[0].error == INTERRUPTED
+    clock.move(minutes=1)
+    assert "export" in due_jobs.names()
+
+
+def test_jobs_that_are_switched_off_are_never_due(services: Services) -> None:
+    settings = services.settings
+    off = replace(settings.jobs, export=replace(settings.jobs.export, enabled=False))
+    quiet = replace(services, settings=replace(settings, jobs=off))
+    assert "export" not in due(quiet).names()
+    shown = {it.name: it for it in job_views(off, {}, services.clock(), UTC)}
+    assert shown["export"].next_at is None
+    assert shown["decay"].next_at == datetime(2026, 1, 16, 3, tzinfo=UTC)
+
+
+def test_jobs_have_names_that_the_settings_know(services: Services) -> None:
+    for name, job in JOBS.items():
+        assert isinstance(job, Job)
+        assert hasattr(services.settings.jobs, name)
