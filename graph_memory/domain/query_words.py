@@ -1,7 +1,7 @@
 """The words of a query: which tell something, and what else they may be written as."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _ENGLISH = """
     a about above after again against all also am an and any are aren't as at be because been before being below
@@ -25,6 +25,10 @@ _POSSESSIVE = re.compile(f"['{_APOSTROPHE}][sS]?\\Z")
 _JOINTS = re.compile(f"[-{_HYPHEN}/_'{_APOSTROPHE}&+]+")
 _MIN_PART = 3
 _RUN = 3
+_LONGEST = 24
+_NAME_BONUS = 4
+_UNSPACED_WEIGHT = 2
+"""A character of a script without spaces says about as much as two letters."""
 
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -67,6 +71,42 @@ def loose_words(word: str) -> Iterator[str]:
     parts = [part for part in _JOINTS.split(plain) if part]
     if len(parts) > 1 and all(part.isalpha() and len(part) >= _MIN_PART for part in parts):
         yield from (part for part in parts if not is_stop_word(part))
+
+
+def likely_rare(text: str, limit: int) -> Sequence[str]:
+    """Choose distinct words of a text that are likely to be rare, in the order of the text.
+
+    The longest, names and numbers (`k8s`, `POL-358`, `NetworkError`) before plain words; never words that say nothing.
+    Of scripts without spaces, short runs count as words, longer ones are cut where the script changes. At most `limit`
+    words, three characters of such scripts counting as one: so looking them up has a bound, whatever the text.
+    """
+    words: dict[str, str] = {}
+    for raw in text.split():
+        for word in _words_of(raw):
+            if word and not is_stop_word(word):
+                words.setdefault(word.casefold(), word)
+    kept, spent = set[str](), 0
+    for key in sorted(words, key=lambda key: _plainness(words[key])):
+        spent += -(-len(key) // _RUN) if has_unspaced_script(key) else 1
+        if spent > limit:
+            break
+        kept.add(key)
+    return [word for key, word in words.items() if key in kept]
+
+
+def _words_of(raw: str) -> Iterator[str]:
+    word = tidy_word(raw)
+    if len(word) <= _LONGEST or not has_unspaced_script(word):
+        yield word[:_LONGEST]
+    else:
+        runs = (found.group() for found in _SCRIPT_RUNS.finditer(word) if found.lastgroup != "hiragana")
+        yield from (run[:_LONGEST] for run in runs)
+
+
+def _plainness(word: str) -> int:
+    is_name = any(c.isdigit() for c in word) or not (word[1:].islower() or len(word) == 1)
+    weight = _UNSPACED_WEIGHT if has_unspaced_script(word) else 1
+    return -(len(word) * weight + is_name * _NAME_BONUS)
 
 
 def _script_pieces(word: str) -> Iterator[str]:
