@@ -80,11 +80,13 @@ def likely_rare(text: str, limit: int) -> Sequence[str]:
     Of scripts without spaces, short runs count as words, longer ones are cut where the script changes. At most `limit`
     words, three characters of such scripts counting as one: so looking them up has a bound, whatever the text.
     """
+    pieces = _words_of if has_unspaced_script(text) else _word_of
     words: dict[str, str] = {}
-    for raw in text.split():
-        for word in _words_of(raw):
-            if word and not is_stop_word(word):
-                words.setdefault(word.casefold(), word)
+    for raw in dict.fromkeys(text.split()):
+        for word in pieces(raw):
+            key = word.casefold()
+            if key and key not in words and not is_stop_word(key):
+                words[key] = word
     kept, spent = set[str](), 0
     for key in sorted(words, key=lambda key: _plainness(words[key])):
         spent += -(-len(key) // _RUN) if has_unspaced_script(key) else 1
@@ -92,6 +94,10 @@ def likely_rare(text: str, limit: int) -> Sequence[str]:
             break
         kept.add(key)
     return [word for key, word in words.items() if key in kept]
+
+
+def _word_of(raw: str) -> tuple[str]:
+    return (tidy_word(raw)[:_LONGEST],)
 
 
 def _words_of(raw: str) -> Iterator[str]:

@@ -21,6 +21,8 @@ class Candidate:
     boost: float
     is_literal: bool = True
     """The text holds what was asked for as it was written, where that says more than the index keeps (`C++`)."""
+    is_title: bool = False
+    """The query is its title."""
 
     @property
     def rank(self) -> float:
@@ -31,5 +33,5 @@ class Candidate:
 
 
 def best_first(candidates: Iterable[Candidate]) -> Sequence[Candidate]:
-    """Order hits: those that hold the query as written, then by falling rank; ties by id."""
-    return sorted(candidates, key=lambda hit: (not hit.is_literal, -hit.rank, hit.memory_id))
+    """Order hits: what has the query as its title, what holds it as written, then by falling rank; ties by id."""
+    return sorted(candidates, key=lambda hit: (not hit.is_title, not hit.is_literal, -hit.rank, hit.memory_id))

@@ -3,6 +3,7 @@
 These read and write in the transaction of whoever stores the texts; a set of texts costs as many round trips as one.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -155,12 +156,11 @@ def answer_open_links(
     times: dict[int, dict[int, int]] = {}
     for author_id, links in groupby(sorted(waiting, key=lambda link: link.memory_id), lambda link: link.memory_id):
         author = authors[author_id]
-        written = {name_key(target): count for target, count in count_targets(author.content).items()}
         for link in links:
             target = index.resolve(link.target, author.project_id).memory_id
             if target is not None:
                 closed.append(link)
-                add_times(times.setdefault(author_id, {}), target, written.get(link.target_key, 1))
+                add_times(times.setdefault(author_id, {}), target, _times_written(author.content, link.target_key))
     tx.memories.delete_open_links(closed)
     return write_again(tx, times, now, policy)
 
@@ -186,6 +186,15 @@ def write_again(
         else new_synapse(key, wikilink_weight(count), now)
         for key, count in counts.items()
     ]
+
+
+def _times_written(text: str, target_key: str) -> int:
+    """Count the links to a target in a text; the text is only read as Markdown where it seems to have several."""
+    spaced = r"\s+".join(map(re.escape, target_key.split()))
+    if len(re.findall(rf"\[\[\s*{spaced}", text.casefold())) == 1:
+        return 1
+    counts = {name_key(target): count for target, count in count_targets(text).items()}
+    return counts.get(target_key, 1)
 
 
 def add_times(times: dict[int, int], memory_id: int, count: int) -> None:

@@ -162,9 +162,16 @@ def _tiers(tx: ReadTransaction, query: TextQuery, where: MemoryFilter, wanted: i
 
 def _ranked(tx: ReadTransaction, query: TextQuery, hits: Sequence[TextHit[int]]) -> Sequence[tuple[Memory, Candidate]]:
     memories = tx.memories.find({hit.ref for hit in hits})
-    literals = written_literally(query)
+    literals, title_key = written_literally(query), name_key(query.text.strip(' "[]'))
     candidates = [
-        Candidate(hit.ref, hit.score, it.importance_score, it.boost, is_literal=_has_all(it, literals))
+        Candidate(
+            hit.ref,
+            hit.score,
+            it.importance_score,
+            it.boost,
+            is_literal=_has_all(it, literals),
+            is_title=it.title_key == title_key,
+        )
         for hit in hits
         if (it := memories.get(hit.ref)) is not None
     ]

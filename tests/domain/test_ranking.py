@@ -36,6 +36,12 @@ def test_what_holds_the_query_as_written_comes_first() -> None:
     assert [hit.memory_id for hit in best_first(hits)] == [2, 1]
 
 
+def test_the_memory_whose_title_was_asked_for_comes_first_of_all() -> None:
+    hits = [Candidate(1, 9.0, 1.0, 9.0), Candidate(2, 0.0, 1.0, 0.0, is_literal=False, is_title=True)]
+
+    assert [hit.memory_id for hit in best_first(hits)] == [2, 1]
+
+
 @given(st.builds(Candidate, st.integers(1), st.floats(0, 1e6), FINITE, FINITE))
 def test_no_stored_number_makes_a_rank_that_is_none(hit: Candidate) -> None:
     assert -1e9 < hit.rank < 1e9

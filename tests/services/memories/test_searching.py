@@ -120,6 +120,14 @@ def test_operators_say_what_is_found(desk: Desk) -> None:
     assert len(desk.found("alpha OR beta")) == 4
 
 
+@pytest.mark.parametrize("query", ["Settings", "settings", "[[Settings]]", '"settings"'])
+def test_the_memory_of_that_title_comes_first(desk: Desk, query: str) -> None:
+    desk.add("Other settings", "settings settings settings", importance_score=3.0)
+    desk.add("Settings", "Nothing else. " * 50)
+
+    assert desk.found(query)[0] == "Settings"
+
+
 def test_what_has_all_words_comes_before_what_has_some(desk: Desk) -> None:
     desk.add("Some", "bernoulli bernoulli bernoulli bernoulli", importance_score=10)
     desk.add("All", "the bernoulli principle " + "and other words " * 40)
