@@ -20,7 +20,7 @@ _GENERIC = frozenset(
     "app application api backend bug client code config data database developer document error example feature file "
     "fix folder frontend function idea issue item library meeting message misc module note notes object package page "
     "person problem project script server service session something stuff system task team test thing tool unknown "
-    "update user website work n/a none null tbd todo untitled".split()  # noqa: SIM905 - a list of seventy literals reads worse
+    "update user website work n/a none null tbd todo untitled".split()
 )
 _REFERENCE = re.compile(
     r"^(?:the|this|that|these|those|my|our|your|his|her|their|its|it|a|an|some|such)\s+\S"

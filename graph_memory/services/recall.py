@@ -126,13 +126,17 @@ def _order_key(order: EntityOrder) -> Callable[[Entity], tuple[float | str, str]
 
 
 def _search(tx: ReadTransaction, text: str, where: EntityFilter) -> list[Entity]:
-    """Find entities by exact name, then by text, then by names that look alike; at most 500."""
+    """Find entities by exact name, then by text, by the beginning of a word, or by names that look alike."""
     found: dict[str, Entity] = {}
     exact = tx.entities.find_by_name({name_key(text)}).get(name_key(text), ())
     found.update({it.id: it for it in exact if where.matches(it)})
     hits = tx.entities.search(parse_query(text), where, MAX_ENTITIES)
     by_id = tx.entities.find([it.ref for it in hits])
     found.update({it.ref: by_id[it.ref] for it in hits if it.ref not in found})
+    if not found:
+        begun = tx.entities.search(parse_query(f"{text}*"), where, MAX_ENTITIES)
+        by_id = tx.entities.find([it.ref for it in begun])
+        found.update({it.ref: by_id[it.ref] for it in begun})
     if not found:
         found.update({it.id: it for it in similar_entities(tx, text, where)})
     return list(found.values())[:MAX_ENTITIES]

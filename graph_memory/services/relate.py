@@ -19,6 +19,7 @@ from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
 from graph_memory.services.statements import BatchOutcome, apply_batch
 
 SESSION_TYPE_KEY = "session"
+CONTRADICTS = "contradicts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Relate:
         tx.upkeep.add_audit([audit_event("edge_modified", now, {"relation_id": relation.id, "weight": weight})])
         return WeightChange(due, after, is_pruned)
 
-    def delete(self, principal: Principal, entity_id: str, reason: str) -> Deletion | None:
+    def delete(self, principal: Principal, entity_id: str, reason: str | None) -> Deletion | None:
         """Delete an entity with all its relations, of every version; `None` when there is none with that id."""
         now = self._clock()
 
@@ -142,12 +143,47 @@ class Relate:
             data: dict[str, JsonValue] = {
                 "entity_id": entity_id,
                 "relations": removed,
-                "has_reason": bool(reason.strip()),
+                "has_reason": bool(reason and reason.strip()),
             }
             tx.upkeep.add_audit([audit_event("entity_deleted", now, data)])
             return Deletion(entity, removed)
 
         return self._store.write(principal, work)
+
+    def resolve(self, principal: Principal, node_a: str, node_b: str, keep: str) -> Relation:
+        """Close the open contradiction between two entities, named or by id, in favour of `keep`, one of the two.
+
+        Raises:
+            NotFound: no open contradiction joins them.
+            InvalidRequest: `keep` is neither of them.
+        """
+        now = self._clock()
+
+        def work(tx: WriteTransaction) -> Relation:
+            open_ones = _contradictions(tx, node_a, node_b)
+            if not open_ones:
+                raise NotFound(f"no open contradiction joins {node_a!r} and {node_b!r}")
+            ends = {it for relation in open_ones for it in (relation.source_id, relation.target_id)}
+            kept = sorted(_named(tx, keep) & ends)
+            if len(kept) != 1:
+                raise InvalidRequest(f"keep: {keep!r} is neither {node_a!r} nor {node_b!r}", argument="resolves.keep")
+            closed = [
+                replace(it, invalid_at=now, properties={**it.properties, "resolved": True, "kept": kept[0]})
+                for it in open_ones
+            ]
+            tx.relations.put(closed)
+            tx.upkeep.add_audit(
+                [audit_event("edge_modified", now, {"relation_id": it.id, "kept": kept[0]}) for it in closed]
+            )
+            return closed[0]
+
+        return self._store.write(principal, work)
+
+
+def _contradictions(tx: ReadTransaction, node_a: str, node_b: str) -> list[Relation]:
+    first, second = _named(tx, node_a), _named(tx, node_b)
+    keys = {RelationKey(*pair) for a in first for b in second for pair in ((a, CONTRADICTS, b), (b, CONTRADICTS, a))}
+    return sorted(tx.relations.find_current(keys).values(), key=lambda it: it.id)
 
 
 def _project_of(tx: ReadTransaction, provenance: Provenance) -> str | None:

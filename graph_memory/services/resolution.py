@@ -29,9 +29,9 @@ from graph_memory.ports.store import WriteTransaction
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The entities of a batch: `by_reference` answers local ids and name keys; `changed` are to be put."""
+    """The entities of a batch: `changed` by id, `stated` what each of its entities became, in its order."""
 
-    by_reference: dict[str, str]
+    stated: tuple[str, ...]
     changed: dict[str, Entity]
     created: tuple[str, ...]
     merged: tuple[str, ...]
@@ -60,14 +60,11 @@ class EntityResolver:
             InvalidRequest: a relation's end is neither a local id nor a known name; a local id stands twice.
         """
         self._load()
-        for statement in self._statements:
-            self._settle(statement)
+        stated = tuple(self._settle(it) for it in self._statements)
         for relation in self._batch.relations:
             for end in (relation.source, relation.target):
                 self._refer(end)
-        return Resolved(
-            self._references, self._entities, tuple(self._created), tuple(self._merged), tuple(self._evidence)
-        )
+        return Resolved(stated, self._entities, tuple(self._created), tuple(self._merged), tuple(self._evidence))
 
     def _load(self) -> None:
         ends = {it for relation in self._batch.relations for it in (relation.source, relation.target)}
@@ -81,7 +78,7 @@ class EntityResolver:
             self._entities[entity.id] = entity
         self._spelling = self._tx.entities.type_spelling({key.type_key for key in keys})
 
-    def _settle(self, statement: EntityStatement) -> None:
+    def _settle(self, statement: EntityStatement) -> str:
         entity_id = self._find(statement)
         if entity_id is None:
             entity_id = self._create(statement)
@@ -92,6 +89,7 @@ class EntityResolver:
             msg = f"localId {local!r} stands for two entities"
             raise InvalidRequest(msg, argument="localId")
         self._references.setdefault(f"name:{name_key(statement.name)}", entity_id)
+        return entity_id
 
     def _find(self, statement: EntityStatement) -> str | None:
         wanted = statement.key

@@ -39,12 +39,25 @@ class RelationOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class EntityOutcome:
+    """An entity as it stands after a batch, and what the batch did to it."""
+
+    entity: Entity
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """What a batch did: entities by id in the order of the batch, relations in its order, ended ones, warnings."""
+    """What a batch did.
+
+    `entities` are all it was about, by id; `stated_entities` and `relations` what its items became, in its order;
+    `superseded` the relations it ended.
+    """
 
     entities: Mapping[str, Entity]
     created_entities: tuple[str, ...]
     merged_entities: tuple[str, ...]
+    stated_entities: tuple[EntityOutcome, ...]
     relations: tuple[RelationOutcome, ...]
     superseded: tuple[Relation, ...]
     warnings: tuple[str, ...]
@@ -66,12 +79,17 @@ def apply_batch(tx: WriteTransaction, batch: Batch, now: datetime, policy: Graph
     ledger = _Versions(tx, batch, resolver, now, policy)
     outcomes = tuple(ledger.state(it) for it in batch.relations)
     ledger.store()
+    created = set(resolved.created)
     events = [audit_event("entity_created", now, {"entity_id": it}) for it in resolved.created]
     tx.upkeep.add_audit(events + ledger.events())
     return BatchOutcome(
         entities=resolved.changed,
         created_entities=resolved.created,
         merged_entities=resolved.merged,
+        stated_entities=tuple(
+            EntityOutcome(resolved.changed[it], Action.CREATED if it in created else Action.MERGED)
+            for it in resolved.stated
+        ),
         relations=outcomes,
         superseded=tuple(ledger.closed.values()),
         warnings=tuple(ledger.warnings),

@@ -1,0 +1,50 @@
+"""One entry for all formats."""
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from graph_memory.domain.errors import IngestError
+from ingest.documents.decoding import decode
+from ingest.documents.markdown import read_markdown
+from ingest.documents.model import Document
+from ingest.documents.plain import read_json, read_subtitles, read_text
+from ingest.documents.webpage import read_webpage
+
+_Reader = Callable[[str, str], Document]
+_READERS: Mapping[str, _Reader] = MappingProxyType(
+    {
+        ".md": read_markdown,
+        ".txt": read_text,
+        ".json": read_json,
+        ".html": read_webpage,
+        ".srt": read_subtitles,
+        ".vtt": read_subtitles,
+    }
+)
+READABLE = frozenset(_READERS)
+"""Endings of the files that can be read, in lower case."""
+
+
+def read_document(raw: bytes, path: str) -> Document:
+    """Read a document; `path` is relative, with forward slashes, and gives its format and its last title.
+
+    Raises:
+        IngestError: it can't be read; the text says why.
+    """
+    pure = PurePosixPath(path)
+    reader = _READERS.get(pure.suffix.lower())
+    if reader is None:
+        raise IngestError(
+            f"files of kind {pure.suffix or pure.name!r} can't be read; {', '.join(sorted(READABLE))} can"
+        )
+    text, warning = decode(raw)
+    document = reader(text.replace("\r\n", "\n").replace("\r", "\n"), pure.stem)
+    if not document.text.strip():
+        raise IngestError("the file holds no text")
+    if warning is None:
+        return document
+    return Document(
+        **{name: getattr(document, name) for name in document.__dataclass_fields__ if name != "warnings"},
+        warnings=(warning, *document.warnings),
+    )

@@ -1,0 +1,56 @@
+"""Values as they stand on the wire, shared by the tools."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from graph_memory.domain.errors import InvalidRequest
+from graph_memory.domain.instants import parse_instant, to_wire
+
+_DIGITS = 6
+
+
+def number(value: float) -> float:
+    """Round a weight, a confidence or a score to six decimals: what a float's noise is below."""
+    return round(value, _DIGITS)
+
+
+def instant(at: datetime | None) -> str | None:
+    """Write an instant, or nothing."""
+    return None if at is None else to_wire(at)
+
+
+def read_instant(text: str | None, argument: str, warnings: list[str]) -> datetime | None:
+    """Read an instant that a client wrote; what had to be guessed goes into `warnings`.
+
+    Raises:
+        InvalidRequest: it can't be read.
+    """
+    if text is None:
+        return None
+    parsed = parse_instant(text, argument=argument)
+    if parsed.warning is not None:
+        warnings.append(parsed.warning)
+    return parsed.at
+
+
+def clamp(value: float, low: float, high: float, argument: str, warnings: list[str]) -> float:
+    """Bring a number into its bounds; that it was outside goes into `warnings`."""
+    inside = min(high, max(low, value))
+    if inside != value:
+        warnings.append(f"{argument}: {value:g} is outside {low:g}..{high:g} and was taken as {inside:g}")
+    return inside
+
+
+def clamp_int(value: int, low: int, high: int, argument: str, warnings: list[str]) -> int:
+    """Bring a count into its bounds; that it was outside goes into `warnings`."""
+    return int(clamp(value, low, high, argument, warnings))
+
+
+def require_some(names: Sequence[str], argument: str) -> None:
+    """Refuse an empty list.
+
+    Raises:
+        InvalidRequest: there is nothing in it but blanks.
+    """
+    if not any(name.strip() for name in names):
+        raise InvalidRequest(f"{argument}: is empty; give at least one name", argument=argument)
