@@ -17,6 +17,7 @@ from ingest.documents.model import Document
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _MOST_FRONT_MATTER = 65_536
 _TAG = re.compile(r"(?<![\w/#&])#([\w/\-]+)", re.UNICODE)
+_LINKED = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*\)|<?https?://\S+")
 _LINK = re.compile(r"!?\[\[[^\[\]\n]+\]\]")
 _MOST_DEPTH = 20
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -55,8 +56,9 @@ def first_heading(body: str) -> str | None:
 
 
 def inline_tags(body: str) -> list[str]:
-    """List the `#tags` of a text, without those in code and those of digits alone."""
-    found = (it.group(1).strip("/-") for it in _TAG.finditer(mask_code(body)))
+    """List the `#tags` of a text, without what is code, part of a link, or digits alone."""
+    prose = _LINKED.sub(" ", mask_code(body))
+    found = (it.group(1).strip("/-") for it in _TAG.finditer(prose))
     return [it for it in dict.fromkeys(found) if it and not it.replace("/", "").isdigit()]
 
 
