@@ -38,10 +38,9 @@ class AllowedPaths:
         except (OSError, RuntimeError, ValueError):
             raise InvalidRequest(f"{argument}: {name!r} can't be followed to a file", argument=argument) from None
         if not self._is_open(real):
-            open_folders = ", ".join(str(it) for it in (*self.own, *self.shared))
             raise InvalidRequest(
-                f"{argument}: {name!r} is outside the folders a client may name ({open_folders}, without hidden "
-                "folders); ingest.allowed_dirs adds more",
+                f"{argument}: {name!r} is not in a folder whose files a client may name: the home of graph-memory, the "
+                "projects folders, and ingest.allowed_dirs without hidden folders",
                 argument=argument,
             )
         if not real.exists():

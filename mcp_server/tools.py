@@ -31,6 +31,12 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
         ToolSpec(upkeep.graph_import, "graph", is_destructive=True, is_idempotent=True, is_admin_only=True),
         ToolSpec(upkeep.graph_audit, "graph"),
         ToolSpec(
+            documents.graph_ingest,
+            "graph",
+            is_idempotent=True,
+            paging=(Paging("recently_completed"), Paging("failed"), Paging("pending"), Paging("processing")),
+        ),
+        ToolSpec(
             documents.graph_read_transcript,
             "graph",
             is_read_only=True,

@@ -1,22 +1,25 @@
 """Tools for what is learned from: the inbox and the transcripts."""
 
 from collections.abc import Callable
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from graph_memory.bootstrap import Services
 from graph_memory.domain.errors import InvalidRequest, NotFound
+from graph_memory.domain.ledger import IngestState
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.redaction import redact
 from ingest.allowed_paths import allowed_paths
+from ingest.queueing import IngestQueue, Queued, QueueStatus
 from ingest.transcripts.files import find_session_files
 from ingest.transcripts.messages import Message
 from ingest.transcripts.pages import TranscriptPage, read_transcript
 from mcp_server.wire import clamp_int, instant
 
 MAX_MESSAGES = 1_000
+_KILO = 1_024
 
 
 class MessageRow(TypedDict):
@@ -44,11 +47,107 @@ class TranscriptReply(TypedDict):
     truncated: NotRequired[bool]
 
 
+class PendingRow(TypedDict):
+    """A document that waits."""
+
+    file: str
+    queued_at: str
+    size: str
+
+
+class CompletedRow(TypedDict):
+    """A document that was learned."""
+
+    id: str
+    file: str
+    processed_at: str
+    entities: int
+    edges: int
+    memory_ids: list[int]
+
+
+class FailedRow(TypedDict):
+    """A document that could not be learned, and why."""
+
+    id: str
+    file: str
+    failed_at: str
+    reason: str
+
+
+class CursorRow(TypedDict):
+    """How far a cloud session is queued or stored."""
+
+    through: str
+    last_event_id: str | None
+    file: str
+
+
+class IngestReply(TypedDict):
+    """What a queue call came to, or how the queue stands."""
+
+    action: str
+    id: NotRequired[str]
+    file: NotRequired[str]
+    destination: NotRequired[str]
+    meta_written: NotRequired[bool]
+    state: NotRequired[str]
+    memory_ids: NotRequired[list[int]]
+    pending: NotRequired[list[PendingRow]]
+    processing: NotRequired[list[PendingRow]]
+    recently_completed: NotRequired[list[CompletedRow]]
+    failed: NotRequired[list[FailedRow]]
+    pending_count: NotRequired[int]
+    processing_count: NotRequired[int]
+    completed_count: NotRequired[int]
+    failed_count: NotRequired[int]
+    session_cursors: NotRequired[dict[str, CursorRow]]
+    truncated: NotRequired[bool]
+    hint: NotRequired[str]
+
+
 class GraphDocuments:
     """Documents and transcripts."""
 
     def __init__(self, services: Callable[[], Services]) -> None:
         self._services = services
+
+    def graph_ingest(
+        self,
+        caller: Principal,
+        action: Annotated[Literal["queue", "status"], Field(description="queue a document, or see the queue")],
+        file_path: Annotated[str | None, Field(description="a file on this machine, or give content")] = None,
+        content: Annotated[str | None, Field(description="up to 2 MB")] = None,
+        file_name: Annotated[str | None, Field(description="of content: a plain name, .md, .txt or .json")] = None,
+        meta: Annotated[
+            dict[str, Any] | None,
+            Field(
+                description="source, author, date, topic_hints, weight_override, session_id, through, last_event_id; "
+                "other keys are kept"
+            ),
+        ] = None,
+    ) -> IngestReply:
+        """Call to have a document learned in the background, or with action status to see what waits, was learned or
+        failed and why, and how far cloud sessions are stored. Bytes known already answer already_known with the first
+        one's id. For one fact use memory_add or graph_relate."""
+        queue = self._queue()
+        if action == "status":
+            if any(it is not None for it in (file_path, content, file_name, meta)):
+                raise InvalidRequest("action: status takes no other argument", argument="action")
+            return _status_reply(queue.status(caller))
+        if (file_path is None) == (content is None):
+            raise InvalidRequest("file_path: give either file_path, or content with file_name", argument="file_path")
+        if file_path is not None:
+            if file_name is not None:
+                raise InvalidRequest("file_name: goes with content; a file keeps its own", argument="file_name")
+            return _queued_reply(queue.queue_file(caller, file_path, meta))
+        if file_name is None:
+            raise InvalidRequest("file_name: is missing; content needs a name", argument="file_name")
+        return _queued_reply(queue.queue_content(caller, content or "", file_name, meta))
+
+    def _queue(self) -> IngestQueue:
+        services = self._services()
+        return IngestQueue(services.store, services.home, services.settings.ingest, services.clock)
 
     def graph_read_transcript(
         self,
@@ -79,6 +178,68 @@ class GraphDocuments:
             path, text_only=text_only, offset=offset, limit=size, include_sidechains=include_sidechains
         )
         return _transcript_reply(page, warnings)
+
+
+def _queued_reply(queued: Queued) -> IngestReply:
+    reply: IngestReply = {
+        "action": "already_known" if queued.is_known else "queued",
+        "id": queued.item_id,
+        "file": queued.file,
+        "meta_written": queued.is_meta_written,
+        "state": queued.state.value,
+    }
+    if queued.destination is not None:
+        reply["destination"] = str(queued.destination)
+    if queued.memory_ids:
+        reply["memory_ids"] = list(queued.memory_ids)
+    return reply
+
+
+def _status_reply(status: QueueStatus) -> IngestReply:
+    return {
+        "action": "status",
+        "pending": [
+            {"file": it.file, "queued_at": instant(it.queued_at) or "", "size": _readable(it.size)}
+            for it in status.pending
+        ],
+        "processing": [
+            {"file": it.path, "queued_at": instant(it.queued_at) or "", "size": _readable(it.size)}
+            for it in status.processing
+        ],
+        "recently_completed": [
+            {
+                "id": it.id,
+                "file": it.path,
+                "processed_at": instant(it.updated_at) or "",
+                "entities": it.entity_count,
+                "edges": it.relation_count,
+                "memory_ids": list(it.memory_ids),
+            }
+            for it in status.completed
+        ],
+        "failed": [
+            {"id": it.id, "file": it.path, "failed_at": instant(it.updated_at) or "", "reason": it.reason or ""}
+            for it in status.failed
+        ],
+        "pending_count": status.counts[IngestState.PENDING],
+        "processing_count": status.counts[IngestState.PROCESSING],
+        "completed_count": status.counts[IngestState.COMPLETED],
+        "failed_count": status.counts[IngestState.FAILED],
+        "session_cursors": {
+            session: {"through": it.through, "last_event_id": it.last_event_id, "file": it.file}
+            for session, it in status.session_cursors.items()
+        },
+    }
+
+
+def _readable(size: int) -> str:
+    """Write a number of bytes as people read it: `2.1 KB`."""
+    value, unit = float(size), "B"
+    for larger in ("KB", "MB", "GB"):
+        if value < _KILO:
+            break
+        value, unit = value / _KILO, larger
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
 
 
 def _transcript_reply(page: TranscriptPage, warnings: list[str]) -> TranscriptReply:
