@@ -116,12 +116,12 @@ _LINK = """
     cross join relations on relations.source = ends.pk or relations.target = ends.pk
     limit 1
 """
-_DELETE = "delete from entities where tenant = ? and pk in (select value from json_each(?))"
+_DELETE = "delete from entities where +tenant = ? and pk in (select value from json_each(?))"
 _DELETE_VECTORS = """
     delete from vectors where tenant = ? and owner = ? and owner_id in (select value from json_each(?))
 """
 _SCAN = """
-    select pk, id, type, name, confidence, coalesce(decayed_at, created_at), is_exempt from entities
+    select pk, id, type, name, confidence, coalesce(decayed_at, created_at), is_exempt from entities not indexed
     where pk > ? and tenant = ? order by pk limit ?
 """
 _FADE = """

@@ -32,7 +32,15 @@ _SIMILAR = """
     where found.entities_runs$index match :query and entities.tenant = :tenant and $where
     order by found.rank limit :limit
 """
+_FREQUENCY = """
+    select wanted.value, parts.doc from json_each(?) as wanted
+    cross join entities_parts$index as parts on parts.term = wanted.value
+    order by parts.doc, wanted.value
+"""
 _MAX_RUNS = 64
+_MIN_RUNS = 3
+_BUDGET = 4_000
+"""How many entities a search for similar names may touch: the rarest runs come first, and they tell the most."""
 _CANDIDATES = 20
 """How many more entities are looked at for each that is wanted: the index ranks by its own measure, not by share."""
 _MIN_SHARE = 0.5
@@ -79,10 +87,11 @@ def find_by_runs(session: Session, name: str, where: EntityFilter, limit: int) -
     wanted = _runs_of_three(_padded(key))
     if not key or limit <= 0:
         return []
+    if not (runs := _telling_runs(session, wanted)):
+        return []
     condition = entities_that(where)
-    step = 1 + len(wanted) // _MAX_RUNS
     values = {
-        "query": any_of(sorted(wanted)[::step]),
+        "query": any_of(runs),
         "tenant": session.tenant,
         "limit": limit * _CANDIDATES,
         **condition.values,
@@ -91,6 +100,20 @@ def find_by_runs(session: Session, name: str, where: EntityFilter, limit: int) -
     shares = {id_: max(_share(wanted, _runs_of_three(other)) for other in names.split("\n")) for id_, names in rows}
     close = sorted((-share, id_) for id_, share in shares.items() if share >= _MIN_SHARE)
     return [id_ for _, id_ in close[:limit]]
+
+
+def _telling_runs(session: Session, runs: Collection[str]) -> list[str]:
+    """Choose the rarest of these runs; a name that shares most of them has some of the rarest, too."""
+    step = 1 + len(runs) // _MAX_RUNS
+    rows = session.rows(composed(_FREQUENCY, index=session.index), (listed(sorted(runs)[::step]),))
+    chosen: list[str] = []
+    touched = 0
+    for run, count in rows:
+        touched += count
+        if touched > _BUDGET and len(chosen) >= _MIN_RUNS:
+            break
+        chosen.append(run)
+    return chosen
 
 
 def _padded(key: str) -> str:

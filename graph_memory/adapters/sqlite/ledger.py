@@ -55,8 +55,11 @@ _PUT = """
 """
 _DELETE = "delete from ingest_items where tenant = ? and id in (select value from json_each(?))"
 _TRANSCRIPTS = """
+    select path, fingerprint, offset, size, updated_at, session_id, state from transcript_cursors where tenant = ?
+"""
+_TRANSCRIPTS_AT = """
     select path, fingerprint, offset, size, updated_at, session_id, state from transcript_cursors
-    where tenant = ? and (? is null or path in (select value from json_each(?)))
+    where tenant = ? and path in (select value from json_each(?))
 """
 _PUT_TRANSCRIPT = """
     insert into transcript_cursors (tenant, path, fingerprint, offset, size, updated_at, session_id, state)
@@ -160,8 +163,10 @@ class SqliteLedgerReader:
 
     def transcript_cursors(self, paths: Collection[str] | None = None) -> Mapping[str, TranscriptCursor]:
         """Find cursors by path, or all."""
-        wanted = None if paths is None else listed(paths)
-        rows = self._session.rows(_TRANSCRIPTS, (self._session.tenant, wanted, wanted))
+        if paths is None:
+            rows = self._session.rows(_TRANSCRIPTS, (self._session.tenant,))
+        else:
+            rows = self._session.rows(_TRANSCRIPTS_AT, (self._session.tenant, listed(paths)))
         return {row[0]: _cursor(row) for row in rows}
 
     def find_learned(self, keys: Collection[str]) -> Mapping[str, int]:

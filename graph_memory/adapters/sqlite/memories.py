@@ -8,7 +8,7 @@ from graph_memory.adapters.sqlite.filters import memories_that
 from graph_memory.adapters.sqlite.memory_rows import ADD, COLUMNS, PUT, TakenNames, columns_of, memory
 from graph_memory.adapters.sqlite.rows import instant, listed
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
-from graph_memory.adapters.sqlite.terms import CommonTerms, rare_terms, renew, tells_nothing
+from graph_memory.adapters.sqlite.terms import CommonTerms, rare_terms, renew
 from graph_memory.adapters.sqlite.text import any_of, expression, scope_word
 from graph_memory.domain.errors import Conflict, NotFound
 from graph_memory.domain.instants import to_micros
@@ -17,7 +17,7 @@ from graph_memory.domain.memories import Memory, MemoryFilter, MemoryOrder, Memo
 from graph_memory.domain.queries import TextHit, TextQuery
 
 _FIND = composed(
-    "select $columns from memories where memories.tenant = ? and memories.id in (select value from json_each(?))",
+    "select $columns from json_each(?) as wanted cross join memories on memories.id = wanted.value and +tenant = ?",
     columns=COLUMNS,
 )
 _FIND_BY = composed(
@@ -38,16 +38,18 @@ _SEARCH = """
     order by found.rank limit :limit
 """
 _ORDERS = {
-    MemoryOrder.NEWEST: "memories.created_at desc, memories.id desc",
-    MemoryOrder.CHANGED: "memories.updated_at desc, memories.id desc",
-    MemoryOrder.ID: "memories.id",
+    MemoryOrder.NEWEST: ("memories.tenant = :tenant", "memories.created_at desc, memories.id desc"),
+    MemoryOrder.CHANGED: ("memories.tenant = :tenant", "memories.updated_at desc, memories.id desc"),
+    MemoryOrder.ID: ("memories.id > :first_key and +memories.tenant = :tenant", "memories.id"),
 }
+"""Whose memories, and their order; a plus keeps the tenant's indexes out of it, so that rows are read as they lie."""
 _PAGE = composed(
     """
-    select $columns from memories where memories.tenant = :tenant and $where
+    select $columns from memories where $whose and $where
     order by $order limit :limit offset :offset
     """,
     columns=COLUMNS,
+    whose="$whose",
     where="$where",
     order="$order",
 )
@@ -91,15 +93,15 @@ _MISSING = """
     select wanted.value from json_each(?) as wanted
     where not exists (select 1 from memories where memories.id = wanted.value and memories.tenant = ?) limit 1
 """
-_DELETE = "delete from memories where tenant = ? and id in (select value from json_each(?))"
+_DELETE = "delete from memories where +tenant = ? and id in (select value from json_each(?))"
 _DELETE_VECTORS = """
     delete from vectors where tenant = ? and owner = ? and owner_id in (
-        select cast(id - ? as text) from memories where tenant = ? and id in (select value from json_each(?))
+        select cast(id - ? as text) from memories where +tenant = ? and id in (select value from json_each(?))
     )
 """
 _TOUCH = """
     update memories set accessed_at = ?, access_count = access_count + 1
-    where tenant = ? and id in (select value from json_each(?))
+    where +tenant = ? and id in (select value from json_each(?))
 """
 _ENTITY_KEYS = """
     select entities.id, entities.pk from json_each(?) as wanted
@@ -128,7 +130,7 @@ class SqliteMemoryReader:
 
     def find(self, ids: Collection[int]) -> Mapping[int, Memory]:
         """Find memories by id."""
-        rows = self._session.rows(_FIND, (self._session.tenant, self._session.memory_keys(ids)))
+        rows = self._session.rows(_FIND, self._of(ids))
         return {found.id: found for found in self._memories(rows)}
 
     def find_by_content_key(self, keys: Collection[str]) -> Mapping[str, Memory]:
@@ -145,15 +147,11 @@ class SqliteMemoryReader:
         return self._find_by("slug", slugs, project_id)
 
     def search(self, query: TextQuery, where: MemoryFilter, limit: int) -> Sequence[TextHit[int]]:
-        """Find memories by text: what matches strictly, then what only matches loosely.
-
-        A loose query leaves its common words out where it has others: they would find nearly everything.
-        """
+        """Find memories by text: what matches strictly, then what only matches loosely."""
         connection = self._session.connection
         found = self._matching(expression(query.strict, connection), where, limit)
         if len(found) < limit:
-            common = self._common.of(self._session)
-            loose = expression(query.loose, connection, lambda words: tells_nothing(words, common))
+            loose = expression(query.loose, connection)
             for id_, hit in self._matching(loose, where, limit + len(found)).items():
                 found.setdefault(id_, hit)
         return list(found.values())[:limit]
@@ -165,8 +163,16 @@ class SqliteMemoryReader:
     def page(self, where: MemoryFilter, order: MemoryOrder, limit: int, offset: int = 0) -> Sequence[Memory]:
         """List memories in an order; ties by id, in the same direction."""
         condition = memories_that(where)
-        statement = composed(_PAGE, where=condition.sql, order=_ORDERS[order])
-        values = {"tenant": self._session.tenant, "limit": limit, "offset": offset, **condition.values}
+        whose, place = _ORDERS[order]
+        statement = composed(_PAGE, whose=whose, where=condition.sql, order=place)
+        first_key = self._session.first_key
+        values = {
+            "tenant": self._session.tenant,
+            "first_key": first_key,
+            "limit": limit,
+            "offset": offset,
+            **condition.values,
+        }
         return self._memories(self._session.rows(statement, values))
 
     def count(self, where: MemoryFilter) -> int:

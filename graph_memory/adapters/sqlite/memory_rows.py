@@ -54,7 +54,7 @@ PUT = composed(
 )
 _TAKEN = """
     select memories.id, memories.project_id, memories.title_key, memories.slug, memories.content_key
-    from memories where memories.tenant = :tenant and memories.id in (select value from json_each(:ids))
+    from json_each(:ids) as wanted cross join memories on memories.id = wanted.value and +memories.tenant = :tenant
     union
     select memories.id, memories.project_id, memories.title_key, memories.slug, memories.content_key
     from json_each(:titles) as wanted cross join memories on memories.tenant = :tenant

@@ -15,6 +15,9 @@ from graph_memory.adapters.sqlite.tenants import add_tenant
 from graph_memory.domain.errors import StoreMismatch
 from graph_memory.domain.principal import LOCAL_TENANT
 
+_APPLICATION = 0x474D656D
+"""What marks a file as ours; `schema.sql` sets it."""
+
 
 class Migration(NamedTuple):
     """A step to `version`; it runs inside a transaction and opens none."""
@@ -73,9 +76,12 @@ def migrate(
 def _version(connection: apsw.Connection) -> int:
     """Return the version of the newest step that was taken, 0 for a file without any."""
     try:
-        if not connection.table_exists(None, "schema_migrations"):
+        # Asked by a statement: what the driver knows of tables may be older than this transaction.
+        if not connection.execute("select count(*) from sqlite_schema where name = 'schema_migrations'").get:
             return 0
-        version: int = connection.execute("select coalesce(max(version), 0) from schema_migrations").get
+        if connection.execute("pragma application_id").get != _APPLICATION:
+            return 0
+        version: int = connection.execute("select max(version) from schema_migrations").get
     except apsw.Error as error:
         raise translated(error) from error
     return version

@@ -129,12 +129,18 @@ _TYPES = """
     select type_key, count(*) from relations where relations.tenant = :tenant and $where group by type_key
 """
 _MEAN = "select avg(relations.weight) from relations where relations.tenant = :tenant and $where"
+# The index has the current ones of a type first, then the past ones: each part has its first at once.
 _TYPE_SPELLING = """
-    select wanted.value, (
-        select relations.type from relations
-        where relations.tenant = ? and relations.type_key = wanted.value order by relations.pk limit 1
+    select wanted.value, relations.type from json_each(:keys) as wanted
+    cross join relations on relations.pk = (
+        select min(pk) from (
+            select min(pk) as pk from relations
+            where tenant = :tenant and type_key = wanted.value and past_id = ''
+            union all
+            select min(pk) from relations
+            where tenant = :tenant and type_key = wanted.value and past_id > ''
+        )
     )
-    from json_each(?) as wanted
 """
 _ENTITY_KEYS = """
     select entities.id, entities.pk from json_each(?) as wanted
@@ -146,19 +152,20 @@ _HOLDERS = """
         and relations.target = wanted.value ->> 2 and relations.past_id = ''
 """
 _PARK = """
-    update relations set invalid_at = ingested_at
+    update relations set invalid_at = ingested_at, past_id = id
     where tenant = ? and id in (select value from json_each(?)) and invalid_at is null
 """
 _PUT = """
     insert into relations (tenant, id, source, target, type, type_key, weight, ingested_at, last_confirmed, valid_at,
-        invalid_at, decayed_at, source_type, session, transcript, file, memory_id, properties)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        invalid_at, decayed_at, source_type, session, transcript, file, memory_id, past_id, properties)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (tenant, id) do update set
         source = excluded.source, target = excluded.target, type = excluded.type, type_key = excluded.type_key,
         weight = excluded.weight, ingested_at = excluded.ingested_at, last_confirmed = excluded.last_confirmed,
         valid_at = excluded.valid_at, invalid_at = excluded.invalid_at, decayed_at = excluded.decayed_at,
         source_type = excluded.source_type, session = excluded.session, transcript = excluded.transcript,
-        file = excluded.file, memory_id = excluded.memory_id, properties = excluded.properties
+        file = excluded.file, memory_id = excluded.memory_id, past_id = excluded.past_id,
+        properties = excluded.properties
 """
 _DELETE = "delete from relations where tenant = ? and id in (select value from json_each(?))"
 _DELETE_OF_ENTITIES = """
@@ -173,8 +180,8 @@ _DELETE_OF_ENTITIES = """
     )
 """
 _SCAN = """
-    select pk, id, weight, coalesce(decayed_at, last_confirmed) from relations
-    where pk > ? and tenant = ? and invalid_at is null order by pk limit ?
+    select pk, id, weight, coalesce(decayed_at, last_confirmed) from relations not indexed
+    where pk > ? and tenant = ? and past_id = '' order by pk limit ?
 """
 _FADE = """
     update relations set weight = ?, decayed_at = ?
@@ -281,8 +288,8 @@ class SqliteRelationReader:
 
     def type_spelling(self, type_keys: Collection[str]) -> Mapping[str, str]:
         """Find the spelling of the relation first stored with each type."""
-        rows = self._session.rows(_TYPE_SPELLING, (self._session.tenant, listed(type_keys)))
-        return {key: spelling for key, spelling in rows if spelling is not None}
+        values: dict[str, Value] = {"keys": listed(type_keys), "tenant": self._session.tenant}
+        return dict(self._session.rows(_TYPE_SPELLING, values))
 
     def evidence(self, ids: Collection[str]) -> Mapping[str, Sequence[Evidence]]:
         """List evidence; versions without any are left out."""
@@ -384,5 +391,6 @@ class SqliteRelationWriter(SqliteRelationReader):
             micros(relation.invalid_at),
             micros(relation.decayed_at),
             *provenance_columns(relation.provenance),
+            "" if relation.is_current else relation.id,
             to_json(relation.properties),
         )

@@ -73,9 +73,10 @@ create table relations (
     transcript text,
     file text,
     memory_id integer,
-    properties text not null,
-    -- '' while it holds: one index finds every version of a key and keeps all but one of them from being current.
-    past_id text not null generated always as (iif(invalid_at is null, '', id)) virtual
+    -- '' while it holds, else the id: one index finds every version of a key and lets one of them be current. Not a
+    -- generated column, which SQLite would not read from an index.
+    past_id text not null check (past_id = iif(invalid_at is null, '', id)),
+    properties text not null
 ) strict;
 
 create unique index relations_id on relations (tenant, id);

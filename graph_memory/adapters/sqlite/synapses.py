@@ -99,7 +99,7 @@ _SCAN = """
     select synapses.pk, synapses.source_id, synapses.target_id, synapses.connection_type, sources.layer, targets.layer,
         synapses.weight, coalesce(synapses.decayed_at, synapses.updated_at),
         max(synapses.updated_at, coalesce(synapses.accessed_at, synapses.updated_at)), synapses.cycle_access_count
-    from synapses
+    from synapses not indexed
     cross join memories as sources on sources.id = synapses.source_id
     cross join memories as targets on targets.id = synapses.target_id
     where synapses.pk > ? and synapses.tenant = ?

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from graph_memory.adapters.sqlite.rows import listed
 from graph_memory.adapters.sqlite.session import Session, composed
-from graph_memory.adapters.sqlite.text import PRIVATE, Token, tokens
+from graph_memory.adapters.sqlite.text import PRIVATE, tokens
 
 _SHARE = 500
 _FLOOR = 50
@@ -66,8 +66,3 @@ def rare_terms(session: Session, common: frozenset[str], text: str, limit: int) 
             words.setdefault(token.stem, token.surface)
     frequencies = session.rows(composed(_FREQUENCY, index=session.index), (listed(words),))
     return [word for _, word in sorted((count, words[stem]) for stem, count in frequencies)[:limit]]
-
-
-def tells_nothing(words: Sequence[Token], common: frozenset[str]) -> bool:
-    """Tell whether all of these words are common."""
-    return all(token.stem in common for token in words)

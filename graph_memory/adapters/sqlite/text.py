@@ -10,7 +10,7 @@ Nothing that a person typed reaches `match` but as a quoted string.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, cast
 
@@ -68,34 +68,24 @@ def tokens(connection: apsw.Connection, text: str) -> list[Token]:
     return result
 
 
-def expression(
-    clause: Clause | None, connection: apsw.Connection, leave_out: Callable[[Sequence[Token]], bool] | None = None
-) -> str | None:
+def expression(clause: Clause | None, connection: apsw.Connection) -> str | None:
     """Write a clause as an FTS5 expression; `None` when it can match nothing.
 
-    Terms without any word restrict nothing. Parts that `leave_out` picks are dropped where others remain.
+    A term without a word, as `++` is, restricts nothing.
     """
     if clause is None:
         return None
     parts: list[str] = []
-    spare: list[str] = []
     for part in clause.parts:
-        if isinstance(part, Clause):
-            written = expression(part, connection)
-            if written is None and clause.operator is Operator.AND:
-                return None
-        else:
-            words = tokens(connection, part.words)
-            written = _term(part) if words else None
-            if written is not None and leave_out is not None and leave_out(words):
-                spare.append(written)
-                continue
+        written = _part(part, connection)
         if written is not None:
             parts.append(written)
-    if not (parts := parts or spare):
+        elif isinstance(part, Clause) and clause.operator is Operator.AND:
+            return None
+    if not parts:
         return None
     wanted = f"({f' {clause.operator.value.upper()} '.join(parts)})"
-    excluded = _excluded(clause, connection)
+    excluded = [text for part in clause.excluded if (text := _part(part, connection)) is not None]
     return f"({wanted} NOT ({' OR '.join(excluded)}))" if excluded else wanted
 
 
@@ -104,14 +94,10 @@ def any_of(words: Collection[str]) -> str:
     return " OR ".join(map(_quoted, words))
 
 
-def _excluded(clause: Clause, connection: apsw.Connection) -> list[str]:
-    written = (
-        expression(part, connection)
-        if isinstance(part, Clause)
-        else (_term(part) if tokens(connection, part.words) else None)
-        for part in clause.excluded
-    )
-    return [part for part in written if part is not None]
+def _part(part: Term | Clause, connection: apsw.Connection) -> str | None:
+    if isinstance(part, Clause):
+        return expression(part, connection)
+    return _term(part) if tokens(connection, part.words) else None
 
 
 def _term(term: Term) -> str:

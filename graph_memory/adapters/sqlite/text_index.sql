@@ -46,5 +46,7 @@ create virtual table entities_fts$index using fts5 (
 
 insert into entities_fts$index (entities_fts$index, rank) values ('rank', 'bm25(4.0, 4.0, 1.0, 1.0)');
 
--- Keys of names and aliases, a blank on each side: short names have runs of three letters, too.
-create virtual table entities_runs$index using fts5 (names, tokenize = 'trigram remove_diacritics 1', detail = none);
+-- Keys of names and aliases, as they are, with a blank on each side: short names have runs of three letters, too.
+create virtual table entities_runs$index using fts5 (names, tokenize = 'trigram case_sensitive 1', detail = none);
+
+create virtual table entities_parts$index using fts5vocab (entities_runs$index, 'row');

@@ -60,7 +60,7 @@ _PUT_VECTOR = """
     on conflict (tenant, owner, owner_id, model_id) do update set components = excluded.components
 """
 _DELETE_VECTORS = "delete from vectors where tenant = ? and owner = ? and owner_id in (select value from json_each(?))"
-_AUDIT = "select id, event, at, data from audit_outbox where tenant = ? order by seq limit ?"
+_AUDIT = "select id, event, at, data from audit_outbox not indexed where tenant = ? order by seq limit ?"
 _ADD_AUDIT = """
     insert into audit_outbox (tenant, id, event, at, data) values (?, ?, ?, ?, ?) on conflict (tenant, id) do nothing
 """
