@@ -10,11 +10,14 @@ from daemon.jobs import JOBS
 from daemon.times import next_due
 from graph_memory.bootstrap import Services
 from graph_memory.config.settings import ClockJob, Jobs
-from graph_memory.domain.ledger import JobRun, RunStatus, SessionCursor, TranscriptCursor
+from graph_memory.domain.ledger import IngestState, JobRun, RunStatus, SessionCursor, TranscriptCursor
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home
 from graph_memory.ports.store import ReadTransaction
 from graph_memory.services.insight import GraphStats
+from ingest.queueing import IngestQueue
+
+NOT_RUNNING = "the daemon is not running, so nothing new is learned: `graph-memory run`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,16 @@ class TranscriptsView:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a home is doing. `troubles` are what makes it unhealthy, `degraded` what works less well than it might."""
+    """How a home is doing.
+
+    `queue` counts documents as they lie in the inbox. `degraded` is what works less well than it should; `troubles`
+    are what makes a home unhealthy: those of the degraded parts that need somebody, and a daemon that doesn't run.
+    """
 
     is_running: bool
     daemon: DaemonState | None
     stats: GraphStats
+    queue: Mapping[IngestState, int]
     transcripts: TranscriptsView
     sessions: Mapping[str, SessionCursor]
     jobs: tuple[JobView, ...]
@@ -81,25 +89,20 @@ def look(services: Services) -> Report:
         return tx.ledger.transcript_cursors(), tx.ledger.session_cursors()
 
     cursors, sessions = services.store.read(LOCAL_ADMIN, work)
-    jobs = job_views(services.settings.jobs, stats.last_runs, services.clock())
+    queue = IngestQueue(services.store, services.home, services.settings.ingest, services.clock)
+    failing = services.degraded()
     told = state.problems if is_running and state is not None else ()
     return Report(
         is_running=is_running,
         daemon=state,
         stats=stats,
+        queue=queue.status(LOCAL_ADMIN, limit=1).counts,
         transcripts=_transcripts(cursors),
         sessions=sessions,
-        jobs=jobs,
-        troubles=tuple(_troubles(jobs, is_running=is_running)),
-        degraded=(*services.degraded(), *told),
+        jobs=job_views(services.settings.jobs, stats.last_runs, services.clock()),
+        troubles=(*failing, *(() if is_running else (NOT_RUNNING,))),
+        degraded=(*failing, *told),
     )
-
-
-def _troubles(jobs: tuple[JobView, ...], *, is_running: bool) -> list[str]:
-    found = [] if is_running else ["the daemon is not running, so nothing new is learned: `graph-memory run`"]
-    return found + [
-        f"the job {it.name} failed: {it.last.error}" for it in jobs if it.last is not None and it.has_failed
-    ]
 
 
 def _transcripts(cursors: Mapping[str, TranscriptCursor]) -> TranscriptsView:

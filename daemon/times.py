@@ -24,10 +24,7 @@ def clock_jobs(settings: Jobs, names: Sequence[str]) -> Mapping[str, ClockJob]:
 
 def last_due(when: ClockJob, now: datetime, zone: tzinfo | None = None) -> datetime:
     """Return the latest instant, not after `now`, at which a job was due."""
-    today = now.astimezone(zone).date()
-    return next(
-        due for days in range(_LONGEST_LOOK) if (due := _due_on(when, today - days * _DAY, zone)) and due <= now
-    )
+    return next(due for due in _around(when, now, -_DAY, zone) if due <= now)
 
 
 def next_due(when: ClockJob, now: datetime, zone: tzinfo | None = None) -> datetime:

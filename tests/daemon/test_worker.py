@@ -96,12 +96,18 @@ def test_the_backlog_gives_way_when_the_bell_rings() -> None:
 
 def test_the_backlog_moves_even_while_the_bell_never_stops() -> None:
     bell = Wakeup()
-    folder = Folder(*(Found(backlog=[f"old {n}"]) for n in range(3)))
-    folder.before = lambda _: bell.ring()
-    worker = worker_of(folder, now=Now(), bell=bell)
+
+    class Restless(Folder):
+        def find(self) -> Found[str]:
+            bell.ring()
+            return super().find()
+
+    folder = Restless(*(Found(backlog=[f"old {n}"]) for n in range(3)))
+    now = Now()
+    worker = worker_of(folder, now=now, bell=bell)
     for _ in range(3):
-        bell.ring()
         worker.turn()
+        now.seconds += 1.0
     assert folder.learned == ["old 0", "old 1", "old 2"]
 
 

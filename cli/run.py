@@ -1,0 +1,63 @@
+"""`graph-memory run` and `mcp`: the two programs that stay."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from cli.place import place_of
+
+if TYPE_CHECKING:
+    from mcp_server.catalogue import Family
+
+FAMILIES = ("graph", "memory", "sql")
+
+
+def run(
+    context: typer.Context,
+    *,
+    since: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="DAYS", help="How many days the first run reads back.", show_default="ingest.since_days, 90"
+        ),
+    ] = None,
+) -> None:
+    """Run the daemon in the foreground: it watches, learns, and does its jobs, until Ctrl-C or SIGTERM.
+
+    A second signal ends it at once. It ends with 75 where another daemon has the home, and with 78 where the settings
+    or the home folder have to be mended first.
+    """
+    from daemon.app import run_daemon
+
+    config = place_of(context).load()
+    if since is not None:
+        settings = config.settings
+        config = replace(config, settings=replace(settings, ingest=replace(settings.ingest, since_days=since)))
+    raise typer.Exit(run_daemon(config))
+
+
+def mcp(
+    context: typer.Context,
+    *,
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAMILIES", help="Families of tools to list: graph,memory,sql.", show_default="mcp.tools, all"
+        ),
+    ] = None,
+) -> None:
+    """Serve the tools to one MCP client over standard input and output; clients start this by themselves."""
+    families = None if tools is None else _families(tools)
+    from mcp_server.app import run_stdio
+
+    run_stdio(place_of(context).home, families)
+
+
+def _families(text: str) -> "list[Family]":
+    names = list(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
+    unknown = [name for name in names if name not in FAMILIES]
+    if unknown or not names:
+        given = ", ".join(unknown) or "nothing"
+        raise typer.BadParameter(f"{given} is not among {', '.join(FAMILIES)}", param_hint="--tools")
+    return cast("list[Family]", names)

@@ -1,0 +1,99 @@
+"""What commands write: data for people or programs on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_CONTROLS = {code: "�" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+_LABEL = 13
+_UNIT = 1024
+_DECIMAL_BELOW = 10
+
+
+def console(*, is_error: bool = False) -> Console:
+    """Return the terminal; colours only where it is one and `NO_COLOR` is not set."""
+    from rich.console import Console
+
+    return Console(stderr=is_error, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def show(text: str = "", style: str = "") -> None:
+    """Write a line of what was asked for."""
+    console().print(clean(text), style=style or None)
+
+
+def show_row(label: str, text: str, style: str = "") -> None:
+    """Write a line with a label in front."""
+    from rich.text import Text
+
+    console().print(Text.assemble((f"{label:<{_LABEL}}", "bold"), (clean(text), style)))
+
+
+def show_json(value: Mapping[str, Any]) -> None:
+    """Write JSON, and nothing else, to stdout."""
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def note(text: str) -> None:
+    """Write a line about what is going on."""
+    console(is_error=True).print(clean(text))
+
+
+def warn(text: str) -> None:
+    """Write a line about what is not as it should be."""
+    console(is_error=True).print(f"Warning: {clean(text)}", style="yellow")
+
+
+def complain(text: str) -> None:
+    """Write the one line that says why a command failed."""
+    console(is_error=True).print(f"Error: {clean(text)}", style="red")
+
+
+def is_interactive() -> bool:
+    """Tell whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def clean(text: str) -> str:
+    """Return a text without control characters: what was learned from others must not drive the terminal."""
+    return text.translate(_CONTROLS)
+
+
+def local(at: datetime | None) -> str:
+    """Return an instant as the clock on the wall shows it."""
+    return "never" if at is None else at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def size(count: float) -> str:
+    """Return a number of bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < _UNIT:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= _DECIMAL_BELOW else f"{count:.1f} {unit}"
+        count /= _UNIT
+    return f"{count:.1f} TB"
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def listed(counts: Mapping[str, int], most: int = 5) -> str:
+    """Return the largest of some counts in one line."""
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    shown = [f"{name} {number:,}" for name, number in ranked[:most] if number]
+    return ", ".join([*shown, "…"] if len(ranked) > most else shown)
+
+
+def joined(parts: Iterable[str], mark: str = " · ") -> str:
+    """Join what there is to say."""
+    return mark.join(part for part in parts if part)

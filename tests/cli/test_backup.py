@@ -1,0 +1,84 @@
+"""`graph-memory export` and `import`."""
+
+import os
+import pty
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from daemon.exits import Exit
+from tests.cli.conftest import COMMAND, Run
+
+
+def test_a_backup_goes_into_another_home_and_is_found_there(run: Run, used_home: Path, tmp_path: Path) -> None:
+    file = run("export", "--label", "before the move").out.strip()
+    assert Path(file).parent == used_home / "backups"
+    assert "before-the-move" in file
+    other = tmp_path / "other"
+    done = run("--home", other, "import", file, "--yes")
+    assert done.status == 0
+    assert "1 memory" in done.out
+    assert run("--home", other, "search", "postgres", "--json").json["count"] == 1
+
+
+def test_export_tells_what_it_wrote(run: Run, used_home: Path) -> None:
+    exported = run("export", "--json").json
+    assert Path(exported["file"]).stat().st_size == exported["bytes"]
+    assert exported["rows"]["memory"] == 1
+
+
+def test_keep_bounds_the_backups_without_a_label(run: Run, used_home: Path) -> None:
+    run("export", "--label", "stays")
+    for _ in range(3):
+        assert run("export", "--keep", "1").status == 0
+    assert len(list((used_home / "backups").glob("*.jsonl"))) == 2
+
+
+def test_without_a_terminal_an_import_only_shows_what_it_would_do(run: Run, used_home: Path, tmp_path: Path) -> None:
+    file = run("export").out.strip()
+    other = tmp_path / "other"
+    done = run("--home", other, "import", file)
+    assert done.status == 0
+    assert "1 memory" in done.out
+    assert "--yes" in done.err
+    assert run("--home", other, "search", "postgres", "--json").json["count"] == 0
+    assert run("--home", other, "import", file, "--json").json["dry_run"] is True
+
+
+def test_on_a_terminal_an_import_asks(run: Run, used_home: Path, tmp_path: Path) -> None:
+    file = run("export").out.strip()
+    for answer, count in ((b"n\n", 0), (b"y\n", 1)):
+        other = tmp_path / answer.decode().strip()
+        assert imported_on_a_terminal(other, file, answer) == 0
+        assert run("--home", other, "search", "postgres", "--json").json["count"] == count
+
+
+def imported_on_a_terminal(home: Path, file: str, answer: bytes) -> int:
+    """Run an import on a terminal of its own, answering its question; return its exit status."""
+    ours, theirs = pty.openpty()
+    words = [str(COMMAND), "--home", str(home), "import", file]
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        shown = b""
+        while b"Do it?" not in shown:
+            shown += os.read(ours, 1_024)
+        os.write(ours, answer)
+        with suppress(OSError):  # how Linux says that the other side is gone
+            while os.read(ours, 1_024):
+                pass
+    os.close(ours)
+    return process.returncode
+
+
+def test_replacing_says_what_goes(run: Run, used_home: Path) -> None:
+    file = run("export").out.strip()
+    done = run("import", Path(file).name, "--mode", "replace", "--json")
+    assert done.json["removed"]["memory"] == 1
+
+
+def test_a_file_that_is_no_backup_is_refused(run: Run, used_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"hello": 1}\n')
+    done = run("import", "notes.jsonl", "--yes")
+    assert done.status == Exit.USAGE
+    assert "no backup" in done.err
+    assert run("import", "missing.jsonl").status == Exit.FAILED
