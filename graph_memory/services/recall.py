@@ -158,10 +158,11 @@ class _Walk:
         project = self._project()
         distances = self._distances(project)
         strength = self._spread(distances)
-        ids = list(dict.fromkeys(strength))
-        entities = self._tx.entities.find(ids)
         wanted = {type_key(it) for it in self._question.entity_types}
-        shown = [entities[it] for it in ids if it in entities and (not wanted or type_key(entities[it].type) in wanted)]
+        # One more than asked for tells that there is more; only a filter by type must look at all.
+        ids = strength if wanted else strength[: self._question.limit + 1]
+        entities = self._tx.entities.find(ids)
+        shown = [entities[it] for it in ids if not wanted or type_key(entities[it].type) in wanted]
         nodes = shown[: self._question.limit]
         relations = self._relations([it.id for it in nodes], distances)
         return Subgraph(
