@@ -74,14 +74,13 @@ def make_file(path: Path) -> None:
 
 
 def open_connection(path: Path, deadline: float = DEADLINE) -> apsw.Connection:
-    """Open a file in write-ahead mode with the settings of this store.
+    """Open a file with the settings of this store.
 
     Raises:
         StoreBusy: others held it for longer than `deadline` seconds.
         StoreMismatch: it is no database.
         Unavailable: it can't be opened.
     """
-    until = time.monotonic() + deadline
     try:
         connection = apsw.Connection(str(path), statementcachesize=_STATEMENTS)
     except apsw.Error as error:
@@ -89,7 +88,6 @@ def open_connection(path: Path, deadline: float = DEADLINE) -> apsw.Connection:
     try:
         # Before any statement: even the first one may meet a busy file.
         connection.set_busy_handler(patience(deadline))
-        _use_write_ahead_log(connection, until)
         connection.execute(_SETTINGS)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     except apsw.Error as error:
@@ -98,15 +96,23 @@ def open_connection(path: Path, deadline: float = DEADLINE) -> apsw.Connection:
     return connection
 
 
-def _use_write_ahead_log(connection: apsw.Connection, until: float) -> None:
-    """Switch to the write-ahead log. To avoid a deadlock SQLite reports a busy file here without asking the handler."""
+def use_write_ahead_log(connection: apsw.Connection, deadline: float = DEADLINE) -> None:
+    """Switch a file to the write-ahead log for good.
+
+    Raises:
+        StoreBusy: others held it for longer than `deadline` seconds.
+    """
+    until = time.monotonic() + deadline
     while True:
         try:
             connection.execute("pragma journal_mode = wal").fetchall()
-        except apsw.BusyError:
+        except apsw.BusyError as error:
+            # To avoid a deadlock SQLite may report a busy file here without asking the handler.
             if time.monotonic() >= until:
-                raise
+                raise translated(error) from error
             time.sleep(_LONGEST_WAIT)
+        except apsw.Error as error:
+            raise translated(error) from error
         else:
             return
 

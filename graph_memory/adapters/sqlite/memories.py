@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from graph_memory.adapters.sqlite.filters import memories_that
-from graph_memory.adapters.sqlite.memory_rows import ADD, COLUMNS, PUT, TakenNames, columns_of, memory
+from graph_memory.adapters.sqlite.memory_rows import COLUMNS, TakenNames, add_memories, memory, put_memories
 from graph_memory.adapters.sqlite.rows import instant, listed
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.adapters.sqlite.terms import CommonTerms, rare_terms, renew
@@ -266,20 +266,19 @@ class SqliteMemoryWriter(SqliteMemoryReader):
         """
         taken = TakenNames(self._session, memories)
         taken.check_ids({value.id for value in memories if value.id})
-        tenant, first_key = self._session.tenant, self._session.first_key
+        tenant = self._session.tenant
         last: int = self._session.value(_LAST_ID, (tenant,))
-        ids: list[int] = []
+        added: dict[int, Memory] = {}
         for value in memories:
             id_ = value.id or last + 1
-            if id_ in ids:
+            if id_ in added:
                 raise Conflict(f"memory {id_} exists", existing_id=id_)
             last = max(last, id_)
             taken.take(value, id_)
-            ids.append(id_)
-        rows = [(*columns_of(value), tenant, first_key + id_) for value, id_ in zip(memories, ids, strict=True)]
-        self._session.run_many(ADD, rows)
+            added[id_] = value
+        add_memories(self._session, added)
         self._session.run(_KEEP_LAST_ID, (last, tenant))
-        return ids
+        return list(added)
 
     def put(self, memories: Collection[Memory]) -> None:
         """Replace memories; none of them on a conflict.
@@ -293,8 +292,7 @@ class SqliteMemoryWriter(SqliteMemoryReader):
             if value.id not in taken.ids:
                 raise NotFound(f"there is no memory {value.id}")
             taken.take(value, value.id)
-        tenant, first_key = self._session.tenant, self._session.first_key
-        self._session.run_many(PUT, [(*columns_of(value), tenant, first_key + value.id) for value in memories])
+        put_memories(self._session, {value.id: value for value in memories})
 
     def delete(self, ids: Collection[int]) -> int:
         """Remove memories with all that hangs on them."""

@@ -1,6 +1,6 @@
 """Memories to columns and back, and which of their names are taken."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from graph_memory.adapters.sqlite.rows import instant, list_from_json, listed, maybe_instant, micros
 from graph_memory.adapters.sqlite.session import MEMORY_ID_BITS, Row, Session, Value, composed
@@ -13,7 +13,10 @@ COLUMNS = """memories.id, memories.project_id, memories.title, memories.slug, me
     memories.lifecycle, memories.status, memories.source, memories.session_id, memories.confidence,
     memories.importance_score, memories.boost, memories.created_at, memories.updated_at, memories.accessed_at,
     memories.access_count, memories.expires_at, memories.content_key, memories.source_file, memories.is_abandoned,
-    memories.tags, memories.summary, memories.content"""
+    memories.summary, memories.content, (
+        select json_group_array(memory_tag.tag order by memory_tag.place) from memory_tag
+        where memory_tag.memory_id = memories.id
+    )"""
 
 _WRITTEN = (
     "project_id",
@@ -38,20 +41,24 @@ _WRITTEN = (
     "source_file",
     "is_abandoned",
     "scope",
-    "tags",
+    "tag_words",
     "summary",
     "content",
     "runs",
 )
-ADD = composed(
+_ADD = composed(
     "insert into memories ($columns, tenant, id) values ($marks)",
     columns=", ".join(_WRITTEN),
     marks=", ".join("?" * (len(_WRITTEN) + 2)),
 )
-PUT = composed(
+_PUT = composed(
     "update memories set $columns where tenant = ? and id = ?",
     columns=", ".join(f"{column} = ?" for column in _WRITTEN),
 )
+_ADD_TAG = """
+    insert into memory_tag (memory_id, tag, place, tenant) values (?, ?, ?, ?) on conflict (memory_id, tag) do nothing
+"""
+_DELETE_TAGS = "delete from memory_tag where tenant = ? and memory_id in (select value from json_each(?))"
 _TAKEN = """
     select memories.id, memories.project_id, memories.title_key, memories.slug, memories.content_key
     from json_each(:ids) as wanted cross join memories on memories.id = wanted.value and +memories.tenant = :tenant
@@ -75,7 +82,7 @@ def memory(row: Row, first_key: int) -> Memory:
     """Read a memory from its columns; its id is its key in the file less `first_key`."""
     (id_, project_id, title, slug, category, layer, lifecycle, status, source, session_id, confidence) = row[:11]
     (importance_score, boost, created_at, updated_at, accessed_at, access_count, expires_at, content_key) = row[11:19]
-    source_file, is_abandoned, tags, summary, content = row[19:]
+    source_file, is_abandoned, summary, content, tags = row[19:]
     return Memory(
         title=title,
         slug=slug,
@@ -104,8 +111,8 @@ def memory(row: Row, first_key: int) -> Memory:
     )
 
 
-def columns_of(value: Memory) -> tuple[Value, ...]:
-    """Write a memory as the columns of `ADD` and `PUT`, tenant and id left aside."""
+def _columns(value: Memory) -> tuple[Value, ...]:
+    """Write a memory as the columns of `_ADD` and `_PUT`, tenant and id left aside."""
     return (
         value.project_id,
         value.title,
@@ -129,11 +136,31 @@ def columns_of(value: Memory) -> tuple[Value, ...]:
         value.source_file,
         int(value.is_abandoned),
         scope_word(value.project_id),
-        listed(value.tags),
+        "\n".join(value.tags),
         value.summary,
         value.content,
         runs_of(value.title, value.content, *value.tags),
     )
+
+
+def add_memories(session: Session, memories: Mapping[int, Memory]) -> None:
+    """Add memories under these ids, which are free."""
+    tenant, first_key = session.tenant, session.first_key
+    session.run_many(_ADD, [(*_columns(value), tenant, first_key + id_) for id_, value in memories.items()])
+    _add_tags(session, memories)
+
+
+def put_memories(session: Session, memories: Mapping[int, Memory]) -> None:
+    """Replace the memories that have these ids."""
+    tenant, first_key = session.tenant, session.first_key
+    session.run_many(_PUT, [(*_columns(value), tenant, first_key + id_) for id_, value in memories.items()])
+    session.run(_DELETE_TAGS, (tenant, session.memory_keys(memories)))
+    _add_tags(session, memories)
+
+
+def _add_tags(session: Session, memories: Mapping[int, Memory]) -> None:
+    tags = ((id_, tag, place) for id_, value in memories.items() for place, tag in enumerate(value.tags))
+    session.run_many(_ADD_TAG, [(session.first_key + id_, tag, place, session.tenant) for id_, tag, place in tags])
 
 
 class TakenNames:

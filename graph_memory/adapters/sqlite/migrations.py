@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
-from graph_memory.adapters.sqlite.connection import exclusive, make_file, open_connection
+from graph_memory.adapters.sqlite.connection import exclusive, make_file, open_connection, use_write_ahead_log
 from graph_memory.adapters.sqlite.errors import translated
 from graph_memory.adapters.sqlite.tenants import add_tenant
 from graph_memory.domain.errors import StoreMismatch
@@ -17,6 +17,14 @@ from graph_memory.domain.principal import LOCAL_TENANT
 
 _APPLICATION = 0x474D656D
 """What marks a file as ours; `schema.sql` sets it."""
+
+
+_VERSION = "select max(version) from schema_migrations"
+_CREATE_RECORD = """
+    create table schema_migrations (
+        version integer primary key, name text not null, applied_at integer not null
+    ) strict
+"""
 
 
 class Migration(NamedTuple):
@@ -50,20 +58,17 @@ def migrate(
         StoreBusy: another process held it past the deadline.
     """
     newest = migrations[-1].version
-    if _version(connection) == newest:
+    version = _known_version(connection, path, newest)
+    use_write_ahead_log(connection, deadline)
+    if version == newest:
         return newest
     with exclusive(connection):
-        version = _version(connection)
-        if version > newest:
-            raise StoreMismatch(
-                f"the database {path.name} is of version {version}, this program knows {newest}: upgrade the program, "
-                "or give it another home"
-            )
+        version = _known_version(connection, path, newest)
         pending = [migration for migration in migrations if migration.version > version]
         if version and pending:
             _copy_beside(path, version, deadline)
         if not version:
-            _create_record(connection, path)
+            connection.execute(_CREATE_RECORD)
         for migration in pending:
             migration.apply(connection)
             connection.execute(
@@ -73,27 +78,28 @@ def migrate(
     return newest
 
 
-def _version(connection: apsw.Connection) -> int:
-    """Return the version of the newest step that was taken, 0 for a file without any."""
+def _known_version(connection: apsw.Connection, path: Path, newest: int) -> int:
+    """Return the version of the newest step that was taken, 0 for an empty file.
+
+    Raises:
+        StoreMismatch: this program does not know it; the file is as it was.
+    """
     try:
-        # Asked by a statement: what the driver knows of tables may be older than this transaction.
-        if not connection.execute("select count(*) from sqlite_schema where name = 'schema_migrations'").get:
-            return 0
-        if connection.execute("pragma application_id").get != _APPLICATION:
-            return 0
-        version: int = connection.execute("select max(version) from schema_migrations").get
+        # One view for all questions, or the first process to make the tables would look like somebody else.
+        with connection:
+            names = {name for (name,) in connection.execute("select name from sqlite_schema")}
+            is_ours = "schema_migrations" in names and connection.execute("pragma application_id").get == _APPLICATION
+            version = int(connection.execute(_VERSION).get) if is_ours else 0
     except apsw.Error as error:
         raise translated(error) from error
-    return version
-
-
-def _create_record(connection: apsw.Connection, path: Path) -> None:
-    if connection.execute("select count(*) from sqlite_schema").get:
+    if version > newest:
+        raise StoreMismatch(
+            f"the database {path.name} is of version {version}, this program knows {newest}: upgrade the program, or "
+            "give it another home"
+        )
+    if names and not is_ours:
         raise StoreMismatch(f"{path.name} is a database of something else; give this program another file")
-    connection.execute(
-        "create table schema_migrations (version integer primary key, name text not null, applied_at integer not null)"
-        " strict"
-    )
+    return version
 
 
 def _copy_beside(path: Path, version: int, deadline: float) -> None:

@@ -153,9 +153,9 @@ create table memories (
     content_key text,
     source_file text,
     is_abandoned integer not null,
-    -- What only the text index reads: the project as one word, and the runs of scripts without spaces.
+    -- What only the text index reads: the project as one word, the tags, and the runs of scripts without spaces.
     scope text not null,
-    tags text not null,
+    tag_words text not null,
     summary text,
     content text not null,
     runs text not null
@@ -170,10 +170,13 @@ create index memories_facets on memories (tenant, project_id, status, layer, lif
 create index memories_session on memories (tenant, session_id) where session_id is not null;
 create index memories_file on memories (tenant, source_file) where source_file is not null;
 
--- One row per tag, for people who read with SQL; the tags themselves stand in their memory, in order.
-create view memory_tag as
-select memories.id as memory_id, tag.value as tag
-from memories join json_each(memories.tags) as tag;
+create table memory_tag (
+    memory_id integer not null references memories (id) on delete cascade,
+    tag text not null,
+    place integer not null,
+    tenant integer not null,
+    primary key (memory_id, tag)
+) strict, without rowid;
 
 create table memory_versions (
     pk integer primary key,

@@ -9,7 +9,7 @@ import apsw
 from graph_memory.adapters.sqlite.connection import DEADLINE, Connections, make_file, open_connection
 from graph_memory.adapters.sqlite.errors import translated
 from graph_memory.adapters.sqlite.migrations import migrate
-from graph_memory.adapters.sqlite.tenants import merge_text_indexes, tenants_with_rows
+from graph_memory.adapters.sqlite.tenants import indexes_out_of_step, merge_text_indexes, tenants_with_rows
 from graph_memory.adapters.sqlite.transactions import Transactions
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import ReadTransaction, StoreIdentity, WriteTransaction
@@ -83,9 +83,14 @@ class SqliteStore:
             try:
                 found = [text for (text,) in connection.execute("pragma integrity_check(20)") if text != "ok"]
                 orphans = connection.execute("pragma foreign_key_check").fetchall()
+                indexes = indexes_out_of_step(connection)
             except apsw.Error as error:
                 raise translated(error) from error
-        return (*found, *(f"row {row} of {table} refers to nothing" for table, row, *_ in orphans))
+        return (
+            *found,
+            *(f"row {row} of {table} refers to nothing" for table, row, *_ in orphans),
+            *(f"the text index {name} is not what the memories say" for name in indexes),
+        )
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file and cut it to nothing, as far as readers allow."""

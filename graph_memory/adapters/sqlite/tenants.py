@@ -58,6 +58,18 @@ def merge_text_indexes(connection: apsw.Connection) -> None:
         connection.execute(composed("insert into $name ($name) values ('optimize')", name=name))
 
 
+def indexes_out_of_step(connection: apsw.Connection) -> list[str]:
+    """List the text indexes of memories that do not hold what the memories say."""
+    keys = cast("list[tuple[int]]", connection.execute("select pk from tenants").fetchall())
+    found: list[str] = []
+    for name in ("memories_fts" + index_suffix(key) for (key,) in keys):
+        try:
+            connection.execute(composed("insert into $name ($name, rank) values ('integrity-check', 1)", name=name))
+        except apsw.CorruptError:
+            found.append(name)
+    return found
+
+
 def index_suffix(tenant: int) -> str:
     """Return what ends the names of a tenant's text indexes: nothing for the first, the owner of the machine."""
     return "" if tenant in {NOBODY, _FIRST} else f"_{tenant}"

@@ -41,7 +41,7 @@ class CommonTerms:
             return frozenset()
         kept = session.row(_TERMS, (session.tenant,))
         version, terms = kept or ("", "")
-        self._sets[session.tenant] = version, frozenset(terms.split("\n"))
+        self._sets[session.tenant] = version, frozenset(terms.split("\n") if terms else ())
         return self._sets[session.tenant][1]
 
 

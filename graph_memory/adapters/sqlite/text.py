@@ -29,6 +29,7 @@ _WITHOUT_SPACES = (
     "\u3040-\u30ff"  # Hiragana, Katakana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\uac00-\ud7a3"  # Hangul: it has spaces, but particles cling to its words
+    "\uff66-\uff9f"  # Katakana of half width
     "\U00020000-\U0003ffff"  # Han, the rare ones
 )
 _RUN = re.compile(f"[{_WITHOUT_SPACES}]")
@@ -64,7 +65,11 @@ def tokens(connection: apsw.Connection, text: str) -> list[Token]:
         if surface.isascii() or not _RUN.search(surface):
             result.append(Token(surface.lower(), stem))
         else:
-            result += (Token(pair, pair) for word in _words_with_runs(surface) for pair in _pairs(word))
+            for piece in (piece for word in _words_with_runs(surface) for piece in word):
+                if piece["run"] is None:
+                    result += tokens(connection, piece.group())
+                else:
+                    result += (Token(part, part) for part in _cut(piece)[:-1] or _cut(piece))
     return result
 
 
@@ -140,16 +145,15 @@ def _words_with_runs(text: str) -> Iterator[Sequence[re.Match[str]]]:
 
 
 def _pairs(word: Sequence[re.Match[str]]) -> list[str]:
-    """Cut each run of a word into overlapping pairs and its last character; other pieces stay whole."""
-    result: list[str] = []
-    for piece in word:
-        if piece["run"] is None:
-            result.append(piece.group())
-        else:
-            characters = _characters(piece.group())
-            result += (first + second for first, second in pairwise(characters))
-            result.append(characters[-1])
-    return result
+    return [part for piece in word for part in _cut(piece)]
+
+
+def _cut(piece: re.Match[str]) -> list[str]:
+    """Cut a run into overlapping pairs and its last character; any other piece stays whole."""
+    if piece["run"] is None:
+        return [piece.group()]
+    characters = _characters(piece.group())
+    return [*(first + second for first, second in pairwise(characters)), characters[-1]]
 
 
 def _characters(run: str) -> list[str]:

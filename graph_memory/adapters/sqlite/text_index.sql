@@ -2,7 +2,7 @@
 -- show in everybody's scores. $tenant is the tenant's key in the file, $index what ends the names of its indexes.
 
 create view memories_text$index as
-select id, title, content, tags, scope, runs from memories where tenant = $tenant;
+select id, title, content, tag_words as tags, scope, runs from memories where tenant = $tenant;
 
 create virtual table memories_fts$index using fts5 (
     title, content, tags, scope, runs,
@@ -18,25 +18,25 @@ create virtual table memories_words$index using fts5vocab (memories_fts$index, '
 create trigger memories_fts_added$index after insert on memories when new.tenant = $tenant
 begin
     insert into memories_fts$index (rowid, title, content, tags, scope, runs)
-    values (new.id, new.title, new.content, new.tags, new.scope, new.runs);
+    values (new.id, new.title, new.content, new.tag_words, new.scope, new.runs);
 end;
 
 create trigger memories_fts_deleted$index after delete on memories when old.tenant = $tenant
 begin
     insert into memories_fts$index (memories_fts$index, rowid, title, content, tags, scope, runs)
-    values ('delete', old.id, old.title, old.content, old.tags, old.scope, old.runs);
+    values ('delete', old.id, old.title, old.content, old.tag_words, old.scope, old.runs);
 end;
 
-create trigger memories_fts_changed$index after update of title, content, tags, scope, runs on memories
+create trigger memories_fts_changed$index after update of title, content, tag_words, scope, runs on memories
 when new.tenant = $tenant and (
-    new.title <> old.title or new.content <> old.content or new.tags <> old.tags
+    new.title <> old.title or new.content <> old.content or new.tag_words <> old.tag_words
     or new.scope <> old.scope or new.runs <> old.runs
 )
 begin
     insert into memories_fts$index (memories_fts$index, rowid, title, content, tags, scope, runs)
-    values ('delete', old.id, old.title, old.content, old.tags, old.scope, old.runs);
+    values ('delete', old.id, old.title, old.content, old.tag_words, old.scope, old.runs);
     insert into memories_fts$index (rowid, title, content, tags, scope, runs)
-    values (new.id, new.title, new.content, new.tags, new.scope, new.runs);
+    values (new.id, new.title, new.content, new.tag_words, new.scope, new.runs);
 end;
 
 create virtual table entities_fts$index using fts5 (
