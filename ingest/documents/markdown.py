@@ -1,143 +1,116 @@
 """Markdown notes as Obsidian and its like write them: front matter, headings, tags, links."""
 
 import re
-from collections.abc import Iterable, Mapping
-from datetime import date, datetime
-from typing import Any
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 
-import yaml
-
-from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.instants import parse_instant
 from graph_memory.domain.markdown_blocks import BlockKind, iter_blocks
-from graph_memory.domain.markdown_prose import mask_code
+from graph_memory.domain.markdown_prose import MASK, mask_code
+from graph_memory.domain.wikilinks import find_wikilinks
+from ingest.documents.front_matter import FrontMatter, read_front_matter
 from ingest.documents.model import Document
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_MOST_FRONT_MATTER = 65_536
-_TAG = re.compile(r"(?<![\w/#&])#([\w/\-]+)", re.UNICODE)
+# A tag is letters, digits, marks and symbols of any script with - _ /; other ASCII and general punctuation ends it.
+_IN_TAG = r"[^\s!-,.:-@\[-^`{-~\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\ufffc]"
+_TAG = re.compile(rf"(?<![\w/#&{MASK}])#({_IN_TAG}+)")
 _LINKED = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*\)|<?https?://\S+")
-_LINK = re.compile(r"!?\[\[[^\[\]\n]+\]\]")
-_MOST_DEPTH = 20
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PARTS = re.compile(r"[,\s]+")
+_HEADING_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}|~~|==|`+)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_HEADING_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+$")
 
 
 def read_markdown(text: str, name: str) -> Document:
-    """Read a note; front matter that can't be parsed is left in the text, with a warning.
+    """Read a note.
 
-    What it looks like is text: a link in front matter counts like one in the body.
+    Front matter that can't be parsed stays in the text, with a warning. Links in front matter are links of the note:
+    those that the body does not have are added to the text.
     """
-    values, body, warnings = _split(text)
-    links = _missing_links(values, body)
+    front = read_front_matter(text)
+    body = text[front.end :]
+    written_at, warnings = _instant(front)
     return Document(
-        title=_first(_texts(values.get("title"))) or first_heading(body) or name,
-        text=f"{body.rstrip()}\n\n{' '.join(links)}\n" if links else body,
+        title=front.text("title") or first_heading(body) or name,
+        text=text if front.warning is not None else _with_links(body, front.links()),
         media_type="text/markdown",
-        front_matter=values,
-        tags=tuple(dict.fromkeys([*_tags(values), *inline_tags(body)])),
-        aliases=_texts(values.get("aliases")) or _texts(values.get("alias")),
-        authors=_texts(values.get("author")) or _texts(values.get("authors")),
-        project=_first(_texts(values.get("project_id"))) or _first(_texts(values.get("project"))),
-        written_at=_instant(values),
-        warnings=tuple(warnings),
+        front_matter=front.values,
+        tags=_unique([*_tags(front), *inline_tags(body)]),
+        aliases=front.texts("aliases", "alias"),
+        authors=front.texts("author", "authors"),
+        project=front.text("project_id", "project"),
+        written_at=written_at,
+        warnings=tuple(it for it in (front.warning, *warnings) if it is not None),
     )
 
 
 def first_heading(body: str) -> str | None:
-    """Return the text of the first heading, without marks of links."""
+    """Return the text of the first heading that has one, without links, emphasis and other marks."""
     for block in iter_blocks(body):
         if block.kind is BlockKind.HEADING:
-            heading = " ".join(body[start:end] for start, end in block.ranges).strip().strip("#").strip()
-            plain = re.sub(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]", r"\1", heading)
-            if plain.strip():
-                return " ".join(plain.split())
+            heading = plain_heading(" ".join(body[start:end] for start, end in block.ranges))
+            if heading:
+                return heading
     return None
 
 
-def inline_tags(body: str) -> list[str]:
-    """List the `#tags` of a text, without what is code, part of a link, or digits alone."""
-    prose = _LINKED.sub(" ", mask_code(body))
-    found = (it.group(1).strip("/-") for it in _TAG.finditer(prose))
-    return [it for it in dict.fromkeys(found) if it and not it.replace("/", "").isdigit()]
+def plain_heading(written: str) -> str:
+    """Return a heading as it is read: marks of links, emphasis, code, HTML and escapes gone."""
+    plain = _BLOCK_ID.sub("", written.strip())
+    plain = _HEADING_LINK.sub(lambda link: link[1] or link[2] or "", plain)
+    plain = _HEADING_TAG.sub("", plain)
+    for _ in range(3):
+        plain = _EMPHASIS.sub(r"\2", plain)
+    return " ".join(_ESCAPED.sub(r"\1", plain).split())
 
 
-def _split(text: str) -> tuple[Mapping[str, JsonValue], str, list[str]]:
-    match = _FRONT_MATTER.match(text[:_MOST_FRONT_MATTER])
-    if match is None:
-        return {}, text, []
-    try:
-        loaded = yaml.load(match.group(1), Loader=_LOADER)  # noqa: S506 - a safe loader, the one in C where there is one
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = "" if mark is None else f" (line {mark.line + 2})"
-        return {}, text, [f"the front matter can't be parsed{where}; it was kept as text"]
-    if loaded is None:
-        return {}, text[match.end() :], []
-    if not isinstance(loaded, dict):
-        return {}, text, ["what stands between the first two --- is no front matter; it was kept as text"]
-    return {str(key): _json(value, 0) for key, value in loaded.items()}, text[match.end() :], []
-
-
-def _json(value: Any, depth: int) -> JsonValue:  # noqa: ANN401 - YAML is any value
-    if depth > _MOST_DEPTH:
-        return None
-    if isinstance(value, dict):
-        return {str(key): _json(it, depth + 1) for key, it in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_json(it, depth + 1) for it in value]
-    if isinstance(value, date | datetime):
-        return value.isoformat()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
-
-
-def _texts(value: JsonValue) -> tuple[str, ...]:
-    """List what a value of front matter says: a text, a number, or several in a list; `[[a]]` unquoted is one too."""
-    if isinstance(value, list):
-        return tuple(text for it in value for text in _texts(it))
-    if isinstance(value, bool) or value is None or isinstance(value, dict):
+def inline_tags(body: str) -> tuple[str, ...]:
+    """Return the `#tags` of a text in order: none in code, links and words, none of digits alone."""
+    if "#" not in body:
         return ()
-    text = " ".join(str(value).split())
-    return (text,) if text else ()
+    prose = _LINKED.sub(" ", mask_code(body))
+    return _unique(_cleaned_tag(found[1]) for found in _TAG.finditer(prose))
 
 
-def _first(texts: tuple[str, ...]) -> str | None:
-    return texts[0] if texts else None
-
-
-def _tags(values: Mapping[str, JsonValue]) -> Iterable[str]:
+def _tags(front: FrontMatter) -> Iterator[str]:
     for name in ("tags", "tag"):
-        value = values.get(name)
-        parts = re.split(r"[,\s]+", value) if isinstance(value, str) else _texts(value)
-        yield from (it for part in parts if (it := part.strip().lstrip("#").strip("/")))
+        for text in front.texts(name):
+            yield from (_cleaned_tag(part) for part in _PARTS.split(text))
 
 
-def _instant(values: Mapping[str, JsonValue]) -> datetime | None:
+def _cleaned_tag(tag: str) -> str:
+    tag = tag.strip("#").strip("/-")
+    return "" if tag.replace("/", "").isdecimal() else tag
+
+
+def _unique(tags: Iterable[str]) -> tuple[str, ...]:
+    """Keep the first spelling of each tag: case makes no other one."""
+    return tuple({tag.casefold(): tag for tag in reversed([it for it in tags if it])}.values())[::-1]
+
+
+def _instant(front: FrontMatter) -> tuple[datetime | None, list[str]]:
+    """Return when the note says it was written; what is unreadable is a warning, and the next key is tried."""
+    warnings: list[str] = []
     for name in ("date", "created", "created_at"):
-        value = values.get(name)
-        if isinstance(value, str):
-            try:
-                return parse_instant(value, argument=name).at
-            except InvalidRequest:
-                continue
-    return None
+        text = front.text(name)
+        if text is None:
+            continue
+        try:
+            parsed = parse_instant(text, argument=name)
+        except InvalidRequest as error:
+            warnings.append(str(error))
+        else:
+            return parsed.at, [*warnings, *([parsed.warning] if parsed.warning else [])]
+    return None, warnings
 
 
-def _missing_links(values: Mapping[str, JsonValue], body: str) -> list[str]:
-    """List the links of front matter that the body does not have: they are part of the note too."""
-    return [it for it in dict.fromkeys(_links(values)) if it not in body]
-
-
-def _links(value: JsonValue | Mapping[str, JsonValue]) -> Iterable[str]:
-    if isinstance(value, str):
-        yield from _LINK.findall(value)
-    elif isinstance(value, Mapping):
-        for it in value.values():
-            yield from _links(it)
-    elif isinstance(value, list):
-        if len(value) == 1 and isinstance(value[0], list) and len(value[0]) == 1 and isinstance(value[0][0], str):
-            yield f"[[{value[0][0]}]]"  # an unquoted [[link]] is a list in a list to YAML
-        for it in value:
-            yield from _links(it)
+def _with_links(body: str, links: Iterable[str]) -> str:
+    missing = " ".join(link for link in links if link not in body)
+    if not missing:
+        return body
+    below = f"{body.rstrip()}\n\n{missing}\n"
+    # A fence or comment that never ends would take them in.
+    return below if len(find_wikilinks(below)) > len(find_wikilinks(body)) else f"{missing}\n\n{body}"
