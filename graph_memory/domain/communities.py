@@ -19,7 +19,7 @@ class CommunityMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A cluster: `seed` is the member it grew from, or the best linked one; `members` are in order of closeness, then id."""
+    """A cluster: `seed` is the member it grew from, or the best linked one; `members` are by closeness, then id."""
 
     seed: str
     members: tuple[str, ...]
@@ -72,7 +72,7 @@ def _reach(seed: str, near: Mapping[str, Mapping[str, float]], taken: set[str], 
 
 
 def louvain_communities(links: Iterable[tuple[str, str, float]], *, min_size: int) -> list[Community]:
-    """Find clusters by modularity with networkx; nodes in order of id and a fixed seed, so the same graph gives the same.
+    """Find clusters by modularity with networkx; nodes in order of id and a fixed seed: equal graphs give equal ones.
 
     Returned largest first, ties by seed.
     """

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from graph_memory.domain.entities import RESERVED_PROPERTIES, EntityKey, JsonValue, Provenance
 from graph_memory.domain.errors import InvalidRequest
+from graph_memory.domain.json_values import cleaned_json
 from graph_memory.domain.names import clean_name, clean_type, name_key, type_key
 from graph_memory.domain.redaction import redact
 
@@ -17,13 +18,17 @@ NO_PROPERTIES: Mapping[str, JsonValue] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class EntityStatement:
-    """An entity as a caller names it; `type` is `None` where it is not known; `local_id` holds within one batch."""
+    """An entity as a caller names it; `type` is `None` where it is not known; `local_id` holds within one batch.
+
+    `where` is what the caller's arguments for it begin with (`from_`, `batch.entities.3.`): a refusal names them.
+    """
 
     name: str
     type: str | None = None
     properties: Mapping[str, JsonValue] = field(default_factory=lambda: NO_PROPERTIES)
     local_id: str | None = None
     source_file: str | None = None
+    where: str = ""
 
     @property
     def key(self) -> EntityKey | None:
@@ -35,7 +40,8 @@ class EntityStatement:
 class RelationStatement:
     """A relation as a caller states it; `source` and `target` are local ids of the batch, else names.
 
-    `weight` is 0–1 or `None` for the default of the source. `supersedes` names targets that no longer hold.
+    `weight` is 0–1 or `None` for the default of the source. `supersedes` names targets that no longer hold. `where` is
+    what the caller's arguments for it begin with.
     """
 
     source: str
@@ -46,6 +52,7 @@ class RelationStatement:
     evidence: str | None = None
     valid_at: datetime | None = None
     supersedes: tuple[str, ...] = ()
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +65,22 @@ class Batch:
     project: str | None = None
 
 
-def cleaned_entity(statement: EntityStatement, *, argument: str) -> EntityStatement:
+def cleaned_entity(statement: EntityStatement, *, argument: str = "name") -> EntityStatement:
     """Return the statement with its name and type in display form, redacted.
 
+    `argument` is the one that gave the name; those of type and properties are called alike.
+
     Raises:
-        InvalidRequest: a name is empty or too long, or a property has a reserved name.
+        InvalidRequest: a name is empty or too long, or a property can't be kept; the text names the argument.
     """
+    where = argument.removesuffix("name")
     return EntityStatement(
-        name=clean_name(redact(statement.name).text, argument=argument),
-        type=None if statement.type is None else clean_type(statement.type, argument=f"{argument} type"),
-        properties=cleaned_properties(statement.properties, argument=f"properties of {argument}"),
+        name=clean_name(redact(statement.name).text, argument=f"{where}name"),
+        type=None if statement.type is None else clean_type(statement.type, argument=f"{where}type"),
+        properties=cleaned_properties(statement.properties, argument=f"{where}properties"),
         local_id=statement.local_id,
         source_file=statement.source_file,
+        where=statement.where,
     )
 
 
@@ -77,23 +88,13 @@ def cleaned_properties(properties: Mapping[str, JsonValue], *, argument: str) ->
     """Return properties with every text redacted.
 
     Raises:
-        InvalidRequest: a name is empty or reserved.
+        InvalidRequest: a name is empty or reserved, or a value is none of JSON's.
     """
     for name in properties:
         if not name.strip() or name.casefold() in RESERVED_PROPERTIES:
-            msg = f"{argument}: {name!r} is the graph's own; choose another name for it"
+            msg = f"{argument}: {name!r:.80} is the graph's own; choose another name for it"
             raise InvalidRequest(msg, argument=argument)
-    return {name: _redacted(value) for name, value in properties.items()}
-
-
-def _redacted(value: JsonValue) -> JsonValue:
-    if isinstance(value, str):
-        return redact(value).text
-    if isinstance(value, list):
-        return [_redacted(it) for it in value]
-    if isinstance(value, dict):
-        return {name: _redacted(it) for name, it in value.items()}
-    return value
+    return cleaned_json(properties, argument=argument)
 
 
 def merged_properties(old: Mapping[str, JsonValue], new: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

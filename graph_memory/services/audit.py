@@ -6,6 +6,7 @@ from datetime import datetime
 from graph_memory.domain.audit import EVENTS, audit_event
 from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import InvalidRequest
+from graph_memory.domain.json_values import cleaned_json
 from graph_memory.domain.ledger import AuditEvent
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.audit import AuditSink
@@ -21,15 +22,15 @@ class Audit:
         self._store, self._clock, self._sink = store, clock, sink
 
     def log(self, principal: Principal, event: str, data: Mapping[str, JsonValue]) -> AuditEvent:
-        """Note an event, durably; it reaches the log at once where that can be written.
+        """Note an event, durably and without secrets; it reaches the log at once where that can be written.
 
         Raises:
-            InvalidRequest: nobody knows such an event; the text lists those there are.
+            InvalidRequest: nobody knows such an event (the text lists those there are), or `data` can't be kept.
         """
         if event not in EVENTS:
             msg = f"event: {event!r} is not one of {', '.join(sorted(EVENTS))}"
             raise InvalidRequest(msg, argument="event")
-        noted = audit_event(event, self._clock(), data)
+        noted = audit_event(event, self._clock(), cleaned_json(data, argument="data"))
         self._store.write(principal, lambda tx: tx.upkeep.add_audit([noted]))
         self.drain(principal)
         return noted

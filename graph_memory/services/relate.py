@@ -162,7 +162,10 @@ class Relate:
         def work(tx: WriteTransaction) -> Relation:
             open_ones = _contradictions(tx, node_a, node_b)
             if not open_ones:
-                raise NotFound(f"no open contradiction joins {node_a!r} and {node_b!r}")
+                raise NotFound(
+                    f"no open contradiction joins {node_a!r} and {node_b!r}; graph_query shows what does, and "
+                    "graph_relate states one with relation CONTRADICTS"
+                )
             ends = {it for relation in open_ones for it in (relation.source_id, relation.target_id)}
             kept = sorted(_named(tx, keep) & ends)
             if len(kept) != 1:

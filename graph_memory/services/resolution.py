@@ -44,7 +44,7 @@ class EntityResolver:
     def __init__(self, tx: WriteTransaction, batch: Batch, now: datetime, policy: GraphPolicy) -> None:
         self._tx, self._batch, self._now, self._policy = tx, batch, now, policy
         self._source = batch.provenance.source_type
-        self._statements = [cleaned_entity(it, argument=it.name or "name") for it in batch.entities]
+        self._statements = [cleaned_entity(it, argument=f"{it.where}name") for it in batch.entities]
         self._references: dict[str, str] = {}
         self._entities: dict[str, Entity] = {}
         self._by_key: dict[EntityKey, str] = {}
@@ -62,8 +62,8 @@ class EntityResolver:
         self._load()
         stated = tuple(self._settle(it) for it in self._statements)
         for relation in self._batch.relations:
-            for end in (relation.source, relation.target):
-                self._refer(end)
+            self._refer(relation.source, f"{relation.where}from")
+            self._refer(relation.target, f"{relation.where}to")
         return Resolved(stated, self._entities, tuple(self._created), tuple(self._merged), tuple(self._evidence))
 
     def _load(self) -> None:
@@ -76,7 +76,7 @@ class EntityResolver:
         for key, entity in self._tx.entities.find_for_update(keys, known).items():
             self._by_key[key] = entity.id
             self._entities[entity.id] = entity
-        self._spelling = self._tx.entities.type_spelling({key.type_key for key in keys})
+        self._spelling = dict(self._tx.entities.type_spelling({key.type_key for key in keys}))
 
     def _settle(self, statement: EntityStatement) -> str:
         entity_id = self._find(statement)
@@ -86,8 +86,8 @@ class EntityResolver:
             self._support(entity_id, statement)
         local = statement.local_id
         if local is not None and self._references.setdefault(f"local:{local}", entity_id) != entity_id:
-            msg = f"localId {local!r} stands for two entities"
-            raise InvalidRequest(msg, argument="localId")
+            msg = f"{statement.where}localId: {local!r} stands for two entities of the batch"
+            raise InvalidRequest(msg, argument=f"{statement.where}localId")
         self._references.setdefault(f"name:{name_key(statement.name)}", entity_id)
         return entity_id
 
@@ -99,18 +99,19 @@ class EntityResolver:
         if wanted is not None:
             aliased = [it for it in candidates if type_key(self._entities[it].type) == wanted.type_key]
             return aliased[0] if len(aliased) == 1 else None
-        return self._only(statement.name, candidates)
+        return self._only(statement.name, candidates, f"{statement.where}name")
 
     def _candidates(self, key: str) -> list[str]:
         found = {it.id for it in self._named.get(key, ())}
         found.update(it for it in self._created if name_key(self._entities[it].name) == key)
         return sorted(found)
 
-    def _only(self, name: str, candidates: Sequence[str]) -> str | None:
+    def _only(self, name: str, candidates: Sequence[str], argument: str) -> str | None:
         if len(candidates) > 1:
-            listed = tuple(f"{it} ({self._entities[it].type})" for it in candidates)
-            msg = f"{name!r} is ambiguous: {', '.join(listed)}; give its type"
-            raise Ambiguous(msg, argument="name", candidates=listed)
+            known = [self._entities[it] for it in candidates]
+            listed = tuple(f"{it.name} (id {it.id}, type {it.type})" for it in known)
+            msg = f"{argument}: {name!r} is ambiguous: {', '.join(listed)}; give its type. Nothing was stored"
+            raise Ambiguous(msg, argument=argument, candidates=listed)
         return candidates[0] if candidates else None
 
     def _create(self, statement: EntityStatement) -> str:
@@ -118,6 +119,7 @@ class EntityResolver:
         spelled = entity_type_spelling(stated)
         if spelled == stated:
             spelled = self._spelling.get(type_key(stated), stated)
+        self._spelling.setdefault(type_key(spelled), spelled)
         key = EntityKey(type_key(spelled), name_key(statement.name))
         entity_id = self._free_id(spelled, statement.name)
         initial = self._policy.weights.initial(self._source)
@@ -177,18 +179,18 @@ class EntityResolver:
     def _piece(self, entity_id: str, kind: EvidenceKind, amount: float) -> Evidence:
         return Evidence(entity_id, kind, amount, self._now, self._batch.provenance)
 
-    def _refer(self, end: str) -> None:
+    def _refer(self, end: str, argument: str) -> None:
         if f"local:{end}" in self._references:
             return
         key = f"name:{name_key(end)}"
         if key not in self._references:
-            found = self._only(end, self._candidates(name_key(end)))
+            found = self._only(end, self._candidates(name_key(end)), argument)
             if found is None:
                 msg = (
-                    f"{end!r} is neither a localId of this batch nor the name of a known entity; "
+                    f"{argument}: {end!r} is neither a localId of this batch nor the name of a known entity; "
                     "add it to entities. Nothing of the batch was stored"
                 )
-                raise InvalidRequest(msg, argument="batch")
+                raise InvalidRequest(msg, argument=argument)
             self._references[key] = found
             self._support(found, EntityStatement(end))
 
@@ -196,6 +198,10 @@ class EntityResolver:
         """Return the id that a relation's end stands for; local ids come before names."""
         local = self._references.get(f"local:{reference}")
         return local if local is not None else self._references[f"name:{name_key(reference)}"]
+
+    def name_of(self, entity_id: str) -> str:
+        """Return the display name of an entity of the batch."""
+        return self._entities[entity_id].name
 
 
 def apply_entities(tx: WriteTransaction, resolved: Resolved) -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.decay import decayed
-from graph_memory.domain.entities import Entity, Evidence, EvidenceKind, SourceType
+from graph_memory.domain.entities import Entity, Evidence, EvidenceKind, JsonValue, SourceType
 from graph_memory.domain.ledger import AuditEvent
 from graph_memory.domain.names import clean_type, name_key, relation_type_spelling, type_key
 from graph_memory.domain.policy import GraphPolicy
@@ -113,7 +113,7 @@ class _Versions:
         self._load()
 
     def _key(self, statement: RelationStatement) -> RelationKey:
-        clean_type(statement.type, argument="relation")
+        clean_type(statement.type, argument=f"{statement.where}relation")
         return RelationKey(
             self._resolver.end(statement.source), type_key(statement.type), self._resolver.end(statement.target)
         )
@@ -130,7 +130,7 @@ class _Versions:
             sources, types = {it.source_id for it in competing}, {it.type_key for it in competing}
             for relation in self._tx.relations.find_from(sources, types, ALL_VERSIONS):
                 self._siblings.setdefault(relation.key[:2], []).append(relation)
-        self._spelling = self._tx.relations.type_spelling({key.type_key for key in self._keys})
+        self._spelling = dict(self._tx.relations.type_spelling({key.type_key for key in self._keys}))
         self._near_project = self._find_near_project()
 
     def _find_near_project(self) -> frozenset[str]:
@@ -170,8 +170,9 @@ class _Versions:
         targets = self._tx.entities.find({it.target_id for it in siblings})
         named = [it for it in siblings if it.is_current and self._is_named(targets[it.target_id], wanted)]
         found = {name for it in named for name in (it.target_id, name_key(targets[it.target_id].name))}
+        source = self._resolver.name_of(key.source_id)
         self.warnings.extend(
-            f"supersedes: no current {statement.type} from {statement.source!r} to {it!r}"
+            f"{statement.where}supersedes: no current {statement.type} from {source!r} to {it!r}"
             for it in statement.supersedes
             if name_key(it) not in found
         )
@@ -200,7 +201,7 @@ class _Versions:
             valid_at=statement.valid_at,
             invalid_at=invalid_at,
             decayed_at=self._now,
-            properties=merged_properties({}, cleaned_properties(statement.properties, argument="properties")),
+            properties=merged_properties({}, _properties_of(statement)),
             provenance=self._batch.provenance,
         )
         self._created[relation.id] = None
@@ -217,7 +218,7 @@ class _Versions:
 
     def _spell(self, stated: str) -> str:
         spelled = relation_type_spelling(clean_type(stated, argument="relation"))
-        known = self._spelling.get(type_key(spelled), spelled)
+        known = self._spelling.setdefault(type_key(spelled), spelled)
         return spelled if spelled != stated else known
 
     def _stated_weight(self, key: RelationKey, statement: RelationStatement) -> float:
@@ -229,15 +230,10 @@ class _Versions:
         return clamped(initial + weights.project_context_boost) if is_near else initial
 
     def _strengthen(self, relation: Relation, statement: RelationStatement) -> RelationOutcome:
-        weights = self._policy.weights
-        source = self._batch.provenance.source_type
-        if source is SourceType.MENTION:
-            kind, amount = EvidenceKind.MENTION, weights.boost_on_mention
+        if self._batch.provenance.source_type is SourceType.MENTION:
+            kind, amount = EvidenceKind.MENTION, self._policy.weights.boost_on_mention
         else:
-            kind, amount = (
-                EvidenceKind.EXPLICIT,
-                clamped(weights.initial(source) if statement.weight is None else statement.weight),
-            )
+            kind, amount = EvidenceKind.EXPLICIT, self._stated_weight(relation.key, statement)
         due = decayed(
             relation.weight, self._policy.decay.relation_rate, relation.decayed_at or relation.last_confirmed, self._now
         )
@@ -247,9 +243,7 @@ class _Versions:
             decayed_at=self._now,
             last_confirmed=self._now,
             valid_at=statement.valid_at or relation.valid_at,
-            properties=merged_properties(
-                relation.properties, cleaned_properties(statement.properties, argument="properties")
-            ),
+            properties=merged_properties(relation.properties, _properties_of(statement)),
             provenance=self._batch.provenance,
         )
         self._note(relation.id, kind, amount, statement)
@@ -283,3 +277,7 @@ class _Versions:
                 name = "edge_created" if relation.id in self._created else "edge_modified"
             events.append(audit_event(name, self._now, {"relation_id": relation.id, "weight": relation.weight}))
         return events
+
+
+def _properties_of(statement: RelationStatement) -> Mapping[str, JsonValue]:
+    return cleaned_properties(statement.properties, argument=f"{statement.where}properties")

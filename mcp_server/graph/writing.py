@@ -170,8 +170,8 @@ class GraphWriting:
             supersedes=tuple(supersedes or ()),
         )
         stated = (
-            EntityStatement(from_name or "", from_type, _properties(from_properties), "from"),
-            EntityStatement(to_name or "", to_type, _properties(to_properties), "to"),
+            EntityStatement(from_name or "", from_type, _properties(from_properties), "from", where="from_"),
+            EntityStatement(to_name or "", to_type, _properties(to_properties), "to", where="to_"),
         )
         provenance = _provenance(source_type, source_session, source_transcript)
         outcome = self._services().relate.relate(caller, Batch(stated, (statement,), provenance))
@@ -242,23 +242,27 @@ def _provenance(source: Source | None, session: str | None, transcript: str | No
 
 
 def _batch(given: BatchArgument, warnings: list[str]) -> Batch:
-    entities = tuple(EntityStatement(it.name, it.type, _properties(it.properties), it.localId) for it in given.entities)
-    relations = tuple(_statement(it, f"batch.relations.{n}", warnings) for n, it in enumerate(given.relations))
+    entities = tuple(
+        EntityStatement(it.name, it.type, _properties(it.properties), it.localId, where=f"batch.entities.{n}.")
+        for n, it in enumerate(given.entities)
+    )
+    relations = tuple(_statement(it, f"batch.relations.{n}.", warnings) for n, it in enumerate(given.relations))
     provenance = _provenance(given.source_type, given.source_session, given.source_transcript)
     return Batch(entities, relations, provenance)
 
 
 def _statement(given: BatchRelation, where: str, warnings: list[str]) -> RelationStatement:
-    valid_at: datetime | None = read_instant(given.valid_at, f"{where}.valid_at", warnings)
+    valid_at: datetime | None = read_instant(given.valid_at, f"{where}valid_at", warnings)
     return RelationStatement(
         source=given.source,
         target=given.target,
         type=given.relation,
-        weight=_weight(given.weight, f"{where}.weight", warnings),
+        weight=_weight(given.weight, f"{where}weight", warnings),
         properties=_properties(given.properties),
         evidence=given.evidence,
         valid_at=valid_at,
         supersedes=tuple(given.supersedes or ()),
+        where=where,
     )
 
 
