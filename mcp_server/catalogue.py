@@ -1,7 +1,7 @@
 """The catalogue: every tool, with the schemas made from its method."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -17,10 +17,15 @@ Family = Literal["graph", "memory", "sql"]
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """How a reply that is too long is cut: the list that gives way, and whether the tool takes an `offset`."""
+    """How a reply that is too long is cut.
+
+    `field` is what gives way: a list, a map or a text, by its path (`health.jobs`). `has_offset`: the tool takes an
+    `offset`, so that the rest can be asked for. `count` is the field that says how long the list is.
+    """
 
     field: str
     has_offset: bool = False
+    count: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,35 +82,49 @@ class ToolSpec:
         schema: dict[str, Any] = _compact(TypeAdapter(self._hints["return"]).json_schema())
         return schema
 
-    def call(self, caller: Principal, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Check the arguments and run the method.
+    def checked(self, caller: Principal, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all arguments of a call, with the defaults of those left out.
 
         Raises:
-            InvalidRequest: an argument is unknown, missing or of the wrong kind; the text names it.
+            InvalidRequest: the caller may not use the tool, or an argument is unknown, missing or of the wrong kind;
+                the text names it.
         """
         if self.is_admin_only and not caller.is_admin:
             raise InvalidRequest(f"{self.name} is for the admin tenant alone")
         try:
-            checked = self._arguments.model_validate(arguments)
+            given = self._arguments.model_validate(arguments)
         except ValidationError as error:
             raise self._refusal(error) from None
-        given = {name: getattr(checked, name) for name in type(checked).model_fields}
-        return self.method(caller, **given)
+        return {name: getattr(given, name) for name in type(given).model_fields}
+
+    def call(self, caller: Principal, checked: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Run the method with checked arguments."""
+        return self.method(caller, **checked)
 
     def _refusal(self, error: ValidationError) -> InvalidRequest:
-        known = list(self._arguments.model_fields)
         texts = []
         argument = ""
         for problem in error.errors(include_url=False, include_context=False, include_input=False):
             path = ".".join(str(part) for part in problem["loc"])
             argument = argument or path
-            if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1:
-                near = get_close_matches(path, known, n=1, cutoff=0.5)
+            if problem["type"] == "extra_forbidden":
+                known = self._known_beside(problem["loc"])
+                near = get_close_matches(str(problem["loc"][-1]), known, n=1, cutoff=0.5)
                 hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known) or 'none'}"
                 texts.append(f"{path}: unknown argument; {hint}")
             else:
                 texts.append(f"{path}: {problem['msg']}")
         return InvalidRequest("; ".join(texts[:5]), argument=argument)
+
+    def _known_beside(self, path: Sequence[int | str]) -> list[str]:
+        """List the names that may stand where `path` leads."""
+        here = self.input_schema
+        for part in path[:-1]:
+            here = here.get("items" if isinstance(part, int) else "properties", {})
+            here = here if isinstance(part, int) else here.get(part, {})
+            if "$ref" in here:
+                here = self.input_schema["$defs"][here["$ref"].rpartition("/")[2]]
+        return list(here.get("properties", {}))
 
 
 def _compact(schema: Any) -> Any:  # noqa: ANN401 - JSON Schema is any JSON

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NAME = "graph-memory"
 WORKERS = 4
 """Tools that run at once for one client; each worker has a connection to the store of its own."""
+MAX_FAILURE = 2_000
+"""Characters of an error; it may repeat what the client sent, which may be of any size."""
 INSTRUCTIONS = """\
 This is the user's long-term memory: what was said in earlier coding sessions and written in dropped documents, as
 notes (memory_*) and as a graph of people, projects, decisions and technologies with weighted relations (graph_*).
@@ -76,15 +78,17 @@ def answer(spec: "ToolSpec", caller: "Principal", arguments: Mapping[str, Any], 
     from mcp_server.replies import fitted
 
     try:
-        reply = spec.call(caller, arguments)
+        checked = spec.checked(caller, arguments)
+        reply = spec.call(caller, checked)
+        whole, text = fitted(reply, spec.paging, offset=checked.get("offset", 0), limit=limit)
     except Exception as error:  # noqa: BLE001 - whatever it is, the client is told and the server lives on
         return _failed(failure_text(spec.name, error))
-    offset = arguments.get("offset")
-    whole, text = fitted(reply, spec.paging, offset=offset if isinstance(offset, int) else 0, limit=limit)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=whole)
 
 
 def _failed(text: str) -> CallToolResult:
+    if len(text) > MAX_FAILURE:
+        text = f"{text[: MAX_FAILURE - 1]}…"
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 

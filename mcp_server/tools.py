@@ -15,15 +15,18 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
     """List all tools; `services` is asked when one is called."""
     reading, writing = GraphReading(services), GraphWriting(services)
     upkeep, documents, memory = GraphUpkeep(services), GraphDocuments(services), MemoryTools(services)
-    pages = (Paging("memories", has_offset=True),)
+    pages = (Paging("memories", has_offset=True, count="count"),)
+    subgraph = (Paging("edges"), Paging("nodes"), Paging("source_files"), Paging("unknown"))
+    counts = (Paging("nodes.by_type"), Paging("edges.by_type"), Paging("health.jobs"))
+    queue = (Paging("recently_completed"), Paging("failed"), Paging("pending"), Paging("processing"))
     return (
-        ToolSpec(reading.graph_query, "graph", is_read_only=True, paging=(Paging("edges"), Paging("nodes"))),
+        ToolSpec(reading.graph_query, "graph", is_read_only=True, paging=subgraph),
         ToolSpec(reading.graph_entities, "graph", is_read_only=True, paging=(Paging("entities", has_offset=True),)),
-        ToolSpec(writing.graph_relate, "graph", is_idempotent=True, paging=(Paging("details"),)),
+        ToolSpec(writing.graph_relate, "graph", is_idempotent=True, paging=(Paging("details"), Paging("warnings"))),
         ToolSpec(writing.graph_boost, "graph"),
         ToolSpec(writing.graph_weaken, "graph"),
         ToolSpec(writing.graph_delete, "graph", is_destructive=True, is_idempotent=True),
-        ToolSpec(reading.graph_stats, "graph", is_read_only=True),
+        ToolSpec(reading.graph_stats, "graph", is_read_only=True, paging=counts),
         ToolSpec(reading.graph_validate, "graph", is_read_only=True, paging=(Paging("issues", has_offset=True),)),
         ToolSpec(reading.graph_communities, "graph", is_read_only=True, paging=(Paging("communities"),)),
         ToolSpec(upkeep.graph_decay, "graph", is_idempotent=True, paging=(Paging("details"),)),
@@ -34,7 +37,7 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
             documents.graph_ingest,
             "graph",
             is_idempotent=True,
-            paging=(Paging("recently_completed"), Paging("failed"), Paging("pending"), Paging("processing")),
+            paging=(*queue, Paging("session_cursors")),
         ),
         ToolSpec(
             documents.graph_read_transcript,
@@ -47,5 +50,5 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
         ToolSpec(memory.memory_search, "memory", is_read_only=True, paging=pages),
         ToolSpec(memory.memory_get, "memory", is_read_only=True, paging=(Paging("synapses"), Paging("content"))),
         ToolSpec(memory.memory_recent, "memory", is_read_only=True, paging=pages),
-        ToolSpec(memory.memory_overview, "memory", is_read_only=True, paging=(Paging("recent"),)),
+        ToolSpec(memory.memory_overview, "memory", is_read_only=True, paging=(Paging("recent"), Paging("by_category"))),
     )

@@ -1,9 +1,7 @@
 """Values as they stand on the wire, shared by the tools."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
-from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.instants import parse_instant, to_wire
 
 _DIGITS = 6
@@ -44,13 +42,3 @@ def clamp(value: float, low: float, high: float, argument: str, warnings: list[s
 def clamp_int(value: int, low: int, high: int, argument: str, warnings: list[str]) -> int:
     """Bring a count into its bounds; that it was outside goes into `warnings`."""
     return int(clamp(value, low, high, argument, warnings))
-
-
-def require_some(names: Sequence[str], argument: str) -> None:
-    """Refuse an empty list.
-
-    Raises:
-        InvalidRequest: there is nothing in it but blanks.
-    """
-    if not any(name.strip() for name in names):
-        raise InvalidRequest(f"{argument}: is empty; give at least one name", argument=argument)

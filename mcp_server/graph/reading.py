@@ -10,6 +10,7 @@ from graph_memory.bootstrap import Services
 from graph_memory.domain.communities import MAX_HOPS as COMMUNITY_HOPS
 from graph_memory.domain.communities import CommunityMethod
 from graph_memory.domain.entities import EntityOrder
+from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.ledger import JobRun
 from graph_memory.domain.principal import Principal
 from graph_memory.services.recall import MAX_ENTITIES, MAX_HOPS, MAX_NODES, GraphQuestion, Subgraph
@@ -23,7 +24,7 @@ from mcp_server.graph.shapes import (
     full_node,
     node_ref,
 )
-from mcp_server.wire import clamp, clamp_int, instant, number, require_some
+from mcp_server.wire import clamp, clamp_int, instant, number
 
 ContextLevel = Literal["minimal", "full", "relations-only"]
 MAX_ISSUES = 500
@@ -80,7 +81,6 @@ class ValidateReply(TypedDict):
 
     issues: list[IssueRow]
     issue_count: int
-    total: int
     warnings: NotRequired[list[str]]
     truncated: NotRequired[bool]
     next_offset: NotRequired[int]
@@ -122,6 +122,8 @@ class StatsReply(TypedDict):
     edges: Counted
     memories: int
     health: dict[str, Any]
+    truncated: NotRequired[bool]
+    hint: NotRequired[str]
 
 
 ReplyT = TypeVar("ReplyT", QueryReply, EntitiesReply, ValidateReply, CommunitiesReply)
@@ -153,7 +155,8 @@ class GraphReading:
         services = self._services()
         defaults = services.settings.query
         warnings: list[str] = []
-        require_some(entities, "entities")
+        if not entities:
+            raise InvalidRequest("entities: is empty; give at least one name", argument="entities")
         question = GraphQuestion(
             entities=tuple(entities),
             entity_types=tuple(entity_types or ()),
@@ -237,7 +240,7 @@ class GraphReading:
             }
             for it in page.issues
         ]
-        reply: ValidateReply = {"issues": rows, "issue_count": len(rows), "total": page.total}
+        reply: ValidateReply = {"issues": rows, "issue_count": page.total}
         if offset + len(rows) < page.total:
             reply["next_offset"] = offset + len(rows)
         return _warned(reply, warnings)

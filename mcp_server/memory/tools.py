@@ -58,6 +58,8 @@ class AddReply(TypedDict):
     expires_at: NotRequired[str | None]
     redacted: NotRequired[dict[str, int]]
     warnings: NotRequired[list[str]]
+    truncated: NotRequired[bool]
+    hint: NotRequired[str]
 
 
 class MemoriesReply(TypedDict):
@@ -80,6 +82,8 @@ class OverviewReply(TypedDict):
     by_project: dict[str, int]
     recent: list[MemoryRow]
     total_synapses: int
+    truncated: NotRequired[bool]
+    hint: NotRequired[str]
 
 
 class MemoryTools:
