@@ -35,5 +35,8 @@ class Backups(Protocol):
     def rows(self, file: str) -> Iterator[BackupRow]:
         """Yield the rows of a backup that was checked, in order."""
 
-    def apply_retention(self, keep: int) -> Retention:
-        """Remove the oldest backups without a label until `keep` are left; labelled ones stay and don't count."""
+    def apply_retention(self, keep: int, *, newest: str) -> Retention:
+        """Remove the oldest backups without a label until `keep` are left, never `newest`; labelled ones don't count.
+
+        `newest` is the path of the backup just written, whatever the clock calls it.
+        """

@@ -50,7 +50,7 @@ class Backup:
         now = self._clock()
         # The read may run again: each run writes a file anew and an abandoned one is removed by the folder itself.
         file = self._store.read(principal, lambda tx: self._backups.write(every_row(tx), at=now, label=label))
-        retention = self._backups.apply_retention(keep)
+        retention = self._backups.apply_retention(keep, newest=file.path)
         event = audit_event("exported", now, {"rows": sum(file.counts.values()), "bytes": file.size})
         self._store.write(principal, lambda tx: tx.upkeep.add_audit([event]))
         return Exported(file, retention)

@@ -110,9 +110,12 @@ class BackupFolder:
                 except (KeyError, ValidationError) as error:
                     raise InvalidRequest(f"file: line {number} is no row of a backup", argument="file") from error
 
-    def apply_retention(self, keep: int) -> Retention:
-        """Remove the oldest backups without a label until `keep` are left; labelled ones stay and don't count."""
-        nightly = sorted((it for it in self._folder.glob("*.jsonl") if _NIGHTLY.fullmatch(it.name)), reverse=True)
+    def apply_retention(self, keep: int, *, newest: str) -> Retention:
+        """Remove the oldest backups without a label until `keep` are left, never `newest`; labelled ones stay."""
+        nightly = [it for it in self._folder.glob("*.jsonl") if _NIGHTLY.fullmatch(it.name)]
+        # By stem: of two in one second the later one has a longer name. A clock that was set back names the newest as
+        # if it were old.
+        nightly.sort(key=lambda it: (it == Path(newest), it.stem), reverse=True)
         for old in nightly[keep:]:
             old.unlink(missing_ok=True)
         return Retention(len(nightly[keep:]), len(nightly[:keep]))
