@@ -12,8 +12,11 @@ from graph_memory.adapters.reference.store import ReferenceStore
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.bootstrap import Services, build_services
 from graph_memory.config import load_config
+from graph_memory.domain.entities import Evidence
+from graph_memory.domain.names import type_key
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
-from graph_memory.ports.store import Store
+from graph_memory.domain.relations import RelationFilter
+from graph_memory.ports.store import ReadTransaction, Store
 from mcp_server.catalogue import ToolSpec
 from mcp_server.server import answer
 from mcp_server.tools import every_tool
@@ -65,6 +68,51 @@ class Client:
         """State a relation between two entities; types are Concept unless given."""
         types: dict[str, object] = {"from_type": "Concept", "to_type": "Concept"}
         return self.call("graph_relate", from_name=source, relation=relation, to_name=target, **{**types, **more})
+
+    def around(self, *names: str, **more: object) -> dict[str, Any]:
+        """Return all that lies around some names, however weak."""
+        return self.call("graph_query", entities=list(names), **{"limit": 500, "min_weight": 0.0, **more})
+
+    def node(self, name: str) -> dict[str, Any]:
+        """Return the one entity of a name, in full."""
+        [node] = self.around(name, max_hops=0)["nodes"]
+        return dict(node)
+
+    def edges(self, source: str, relation: str, target: str, **more: object) -> list[dict[str, Any]]:
+        """Return the relations of a type that lead from one name to another."""
+        reply = self.around(source, max_hops=1, **more)
+        names = {it["id"]: it["name"] for it in reply["nodes"]}
+        ends = (source, relation, target)
+        return [it for it in reply["edges"] if (names[it["from"]], it["type"], names[it["to"]]) == ends]
+
+    def edge(self, source: str, relation: str, target: str, **more: object) -> dict[str, Any]:
+        """Return the one current relation of a type that leads from one name to another."""
+        [edge] = self.edges(source, relation, target, **more)
+        return edge
+
+    def contributions(self, source: str, relation: str, target: str) -> list[Evidence]:
+        """Return the contributions to a current relation, oldest first; no tool shows them."""
+        names = {self.node(it)["id"]: it for it in (source, target)}
+
+        def work(tx: ReadTransaction) -> list[Evidence]:
+            found = tx.relations.find_from(set(names), {type_key(relation)}, RelationFilter())
+            [one] = [it for it in found if (names[it.source_id], names.get(it.target_id)) == (source, target)]
+            return list(tx.relations.evidence({one.id})[one.id])
+
+        return self.services.store.read(self.caller, work)
+
+    def counts(self) -> dict[str, int]:
+        """Count entities, current relations and memories: what must not change where a call is refused."""
+        stats = self.call("graph_stats")
+        return {"nodes": stats["nodes"]["total"], "edges": stats["edges"]["total"], "memories": stats["memories"]}
+
+    def refusal(self, tool: str, /, **arguments: object) -> str:
+        """Call a tool that must refuse, check that nothing was stored, and return what it says."""
+        before = self.counts()
+        with pytest.raises(ToolFailure) as refused:
+            self.call(tool, **arguments)
+        assert self.counts() == before
+        return str(refused.value)
 
     def as_tenant(self, tenant: str, *, is_admin: bool = False) -> "Client":
         """Return a client of another tenant on the same store."""
