@@ -29,6 +29,10 @@ _SILENT_TYPES = frozenset({
 })  # fmt: skip
 # As `Link(…)`, in half the time: most lines of a transcript are one.
 _new_link = partial(tuple.__new__, Link)
+# Looked up once: until Python 3.12 a member of an Enum costs ten times a global, and this is the hot path.
+_TOOL_RESULT, _TOOL_CALL, _CAVEAT = Skip.TOOL_RESULT, Skip.TOOL_CALL, Skip.CAVEAT
+_NO_TEXT, _META, _NOTIFICATION = Skip.NO_TEXT, Skip.META, Skip.NOTIFICATION
+_TEXT, _TOOL = Kind.TEXT, Kind.TOOL
 # Who else than a person writes into the queue.
 _PROGRAM_ORIGINS = frozenset({"task-notification", "peer", "auto-continuation"})
 # What was typed and delivered, or still waits; `popAll` gives it back for editing, `dequeue` is followed by a prompt.
@@ -66,8 +70,8 @@ class RecordReader:
             self._count(found)
             return found
         self._skipped[found] += 1
-        is_leaf = found is Skip.TOOL_RESULT or kind == "assistant"
-        return _link(record, offset, is_leaf=is_leaf, is_passing=found is Skip.CAVEAT)
+        is_leaf = found is _TOOL_RESULT or kind == "assistant"
+        return _link(record, offset, is_leaf=is_leaf, is_passing=found is _CAVEAT)
 
     def _read_sidechain(self, record: dict[str, object], offset: int, nth: int) -> Message | None:
         """Classify a line of a subagent's: nothing of the main chain hangs on it."""
@@ -101,18 +105,20 @@ class RecordReader:
         message = record.get("message")
         if not isinstance(message, dict):
             return Skip.NO_MESSAGE
-        message_id = _string(message, "id")
-        if message_id is not None:
+        message_id = message.get("id")
+        if isinstance(message_id, str):
             self._report.assistant_message_ids.add(message_id)
         content = message.get("content")
         text = assistant_text(content)
-        kind = Kind.TEXT if text else Kind.TOOL
+        kind = _TEXT if text else _TOOL
         if self._reading.with_tools and (tools := tool_text(content)):
             text = f"{text}\n\n{tools}" if text else tools
         if not text:
-            return Skip.TOOL_CALL if has_block(content, "tool_use") else Skip.NO_TEXT
+            return _TOOL_CALL if has_block(content, "tool_use") else _NO_TEXT
         is_error = record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
-        return _message(record, "assistant", text, offset, nth, kind=kind, message_id=message_id, is_error=is_error)
+        return _message(
+            record, "assistant", text, offset, nth, kind=kind, message_id=_string(message, "id"), is_error=is_error
+        )
 
     def _user(self, record: Record, offset: int, nth: int) -> Message | Skip:
         self._report.user_lines += 1
@@ -120,7 +126,7 @@ class RecordReader:
         content = message.get("content") if isinstance(message, dict) else None
         if is_tool_result(record, content):
             text = tool_text(content) if self._reading.with_tools else ""
-            return _message(record, "assistant", text, offset, nth, kind=Kind.TOOL) if text else Skip.TOOL_RESULT
+            return _message(record, "assistant", text, offset, nth, kind=_TOOL) if text else _TOOL_RESULT
         if record.get("isCompactSummary") is True:
             self._report.compact_summaries += 1
             return Skip.COMPACT_SUMMARY
@@ -132,10 +138,10 @@ class RecordReader:
         if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
             return Skip.ATTACHMENT
         if attachment.get("isMeta") is True or record.get("isMeta") is True:
-            return Skip.META
+            return _META
         is_notice = attachment.get("commandMode") == "task-notification"
         if is_notice or _is_from_program(attachment) or _is_from_program(record):
-            return Skip.NOTIFICATION
+            return _NOTIFICATION
         content = next((attachment[name] for name in ("prompt", "content", "text") if name in attachment), None)
         found = find_queued_text(content)
         return found if isinstance(found, Skip) else _message(record, "human", found, offset, nth, kind=Kind.QUEUED)
@@ -145,7 +151,7 @@ class RecordReader:
         if not isinstance(operation, str) or operation not in _QUEUE_OPERATIONS or "content" not in record:
             return Skip.QUEUE
         if _is_from_program(record):
-            return Skip.NOTIFICATION
+            return _NOTIFICATION
         found = find_queued_text(record["content"])
         if isinstance(found, Skip):
             return found
@@ -154,11 +160,11 @@ class RecordReader:
 
     def _count(self, message: Message) -> None:
         report = self._report
-        if message.kind is Kind.TOOL:
+        if message.kind is _TOOL:
             return
         if message.role == "assistant":
             report.assistant_text_lines += 1
-        elif message.kind is Kind.TEXT:
+        elif message.kind is _TEXT:
             report.human_prompts += 1
         else:
             report.queued_prompts += 1
@@ -171,7 +177,7 @@ def _message(
     offset: int,
     nth: int,
     *,
-    kind: Kind = Kind.TEXT,
+    kind: Kind = _TEXT,
     message_id: str | None = None,
     is_error: bool = False,
 ) -> Message:
@@ -199,17 +205,20 @@ def _program_reason(record: Record, content: object) -> Skip | None:
     if record.get("isVisibleInTranscriptOnly") is True:
         return Skip.TRANSCRIPT_ONLY
     if record.get("isMeta") is True:
-        return Skip.CAVEAT if find_human_text(content) is Skip.CAVEAT else Skip.META
+        return _CAVEAT if find_human_text(content) is _CAVEAT else _META
     if not isinstance(record.get("message"), dict):
         return Skip.NO_MESSAGE
-    return Skip.NOTIFICATION if _is_from_program(record) else None
+    return _NOTIFICATION if _is_from_program(record) else None
 
 
 def _link(record: Record, offset: int, *, is_leaf: bool = False, is_passing: bool = False) -> Link | None:
     uuid = record.get("uuid")
     if not isinstance(uuid, str):
         return None
-    return _new_link((uuid, _parent(record), offset, is_leaf, is_passing))
+    parent = record.get("parentUuid")
+    if not isinstance(parent, str):
+        parent = _parent(record)
+    return _new_link((uuid, parent, offset, is_leaf, is_passing))
 
 
 def _parent(record: Record) -> str | None:

@@ -121,7 +121,7 @@ class TurnBuilder:
             ValueError: a restored builder was given entries from behind its `resume_offset`.
         """
         feeding = _Feeding()
-        follow = self._conversation.follow
+        follow, add_line = self._conversation.follow, self._conversation.tree.add_line
         offset = self._resume_offset
         for entry in entries:
             if self._awaited is not None and entry.offset > self._resume_offset:
@@ -129,7 +129,10 @@ class TurnBuilder:
                     f"the open turn begins at {self._resume_offset}, but reading went on at {entry.offset}"
                 )
             if isinstance(entry, Link):
-                follow(entry)
+                if entry.is_passing:
+                    follow(entry)
+                else:  # straight to the tree: nine of ten entries
+                    add_line(entry[0], entry[1], is_leaf=entry[3])
             elif not entry.is_sidechain:
                 if entry.role == "human":
                     self._prompt(entry, feeding)
