@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 
 from graph_memory.adapters.sqlite.entity_text import find_by_runs, find_by_text, forget_text, renew_text
 from graph_memory.adapters.sqlite.evidence import ENTITY_EVIDENCE
@@ -126,7 +127,7 @@ _SCAN = """
 """
 _FADE = """
     update entities set confidence = ?, decayed_at = ?
-    where tenant = ? and id = ? and confidence = ? and (decayed_at is null or decayed_at <= ?)
+    where pk = ? and id = ? and confidence = ? and (decayed_at is null or decayed_at <= ?)
 """
 
 
@@ -220,6 +221,11 @@ class SqliteEntityReader:
 class SqliteEntityWriter(SqliteEntityReader):
     """Change entities; see `EntityWriter`."""
 
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._scanned: dict[str, int] = {}
+        """Keys in the file of the slice read last, which is what is faded next."""
+
     def find_for_update(self, keys: Collection[EntityKey], ids: Collection[str] = ()) -> Mapping[EntityKey, Entity]:
         """Find entities by key or id; the transaction holds the file alone, so nobody else changes them."""
         by_id = self.find(ids) if ids else {}
@@ -297,16 +303,25 @@ class SqliteEntityWriter(SqliteEntityReader):
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingEntity], str | None]:
         """Read a slice of all entities, as they were stored."""
         rows = self._session.rows(_SCAN, (int(after or 0), self._session.tenant, limit + 1))
+        instant_of = cache(instant)
+        self._scanned = {id_: key for key, id_, *_ in rows}
         part = [
-            FadingEntity(id_, type_, name, confidence, instant(since), bool(is_exempt))
+            FadingEntity(id_, type_, name, confidence, instant_of(since), bool(is_exempt))
             for _, id_, type_, name, confidence, since, is_exempt in rows[:limit]
         ]
         return part, str(rows[limit - 1][0]) if len(rows) > limit else None
 
     def fade(self, faded: Iterable[Faded]) -> int:
         """Write decayed confidences where they still apply."""
-        tenant = self._session.tenant
-        rows = ((new, at := to_micros(until), tenant, id_, old, at) for id_, old, new, until in faded)
+        values = list(faded)
+        unknown = [value.id for value in values if value.id not in self._scanned]
+        keys = {**self._scanned, **self._keys(unknown)} if unknown else self._scanned
+        micros_of = cache(to_micros)
+        rows = (
+            (new, at := micros_of(until), key, id_, old, at)
+            for id_, old, new, until in values
+            if (key := keys.get(id_)) is not None
+        )
         return self._session.run_many(_FADE, rows)
 
     def _keys(self, ids: Collection[str]) -> dict[str, int]:

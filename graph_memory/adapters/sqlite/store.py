@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import apsw
 
-from graph_memory.adapters.sqlite.connection import DEADLINE, Connections, make_file, open_connection
+from graph_memory.adapters.sqlite.connection import DEADLINE, Connections, make_file
 from graph_memory.adapters.sqlite.errors import translated
 from graph_memory.adapters.sqlite.migrations import migrate
 from graph_memory.adapters.sqlite.tenants import indexes_out_of_step, merge_text_indexes, tenants_with_rows
@@ -30,16 +30,18 @@ class SqliteStore:
 
     def __init__(self, path: Path, *, deadline: float = DEADLINE) -> None:
         make_file(path)
-        connection = open_connection(path, deadline)
-        try:
-            version = migrate(connection, path, deadline=deadline)
-            database_id: str = connection.execute("select id from database").get
-        except apsw.Error as error:
-            raise translated(error) from error
-        finally:
-            connection.close(force=True)
-        self._identity = StoreIdentity("sqlite", database_id, version, apsw.sqlite_lib_version())
         self._connections = Connections(path, deadline)
+        try:
+            with self._connections.lent() as connection:
+                version = migrate(connection, path, deadline=deadline)
+                database_id = str(connection.execute("select id from database").get)
+        except apsw.Error as error:
+            self.close()
+            raise translated(error) from error
+        except BaseException:
+            self.close()
+            raise
+        self._identity = StoreIdentity("sqlite", database_id, version, apsw.sqlite_lib_version())
         self._transactions = Transactions(self._connections, deadline)
 
     def read(self, principal: Principal, work: Callable[[ReadTransaction], T]) -> T:

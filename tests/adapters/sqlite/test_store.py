@@ -61,6 +61,20 @@ def test_problems_are_named(path: Path, store: SqliteStore) -> None:
     assert any("memories_fts is not what the memories say" in problem for problem in problems)
 
 
+@pytest.mark.spec("storage.tags.rows", "storage.tags.unique")
+def test_tags_are_rows_of_their_own(path: Path, store: SqliteStore) -> None:
+    local = caller(store, "local")
+    local.write(lambda tx: tx.memories.add([memory("a", tags=("x", "y", "x")), memory("b", tags=("x",))]))
+    assert local.read(lambda tx: tx.memories.find([1]))[1].tags == ("x", "y")
+    local.write(lambda tx: tx.memories.set_tags(1, ["z", "x", "z"]))
+    reader = open_connection(path)
+    tags = "select memory_id, tag from memory_tag order by memory_id, place"
+    assert reader.execute(tags).fetchall() == [(1, "z"), (1, "x"), (2, "x")]
+    local.write(lambda tx: tx.memories.delete([1]))
+    assert reader.execute(tags).fetchall() == [(2, "x")]
+    reader.close()
+
+
 def test_a_checkpoint_empties_the_log(path: Path, store: SqliteStore, alice: Caller) -> None:
     alice.write(populate)
     log = path.with_name("memory.db-wal")
