@@ -21,6 +21,9 @@ _HEADING_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)
 _EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}|~~|==|`+)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _HEADING_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SET_ASIDE = 0xE000
+"""Escaped characters stand in the private area while marks are taken away."""
+_ASIDE = re.compile(r"[\ue021-\ue07e]")
 _BLOCK_ID = re.compile(r"[ \t]\^[A-Za-z0-9-]+$")
 
 
@@ -35,7 +38,7 @@ def read_markdown(text: str, name: str) -> Document:
     written_at, warnings = _instant(front)
     return Document(
         title=front.text("title") or first_heading(body) or name,
-        text=text if front.warning is not None else _with_links(body, front.links()),
+        text=text if front.warning is not None or not body.strip() else _with_links(body, front.links()),
         media_type="text/markdown",
         front_matter=front.values,
         tags=_unique([*_tags(front), *inline_tags(body)]),
@@ -63,12 +66,12 @@ def first_heading(body: str) -> str | None:
 
 def plain_heading(written: str) -> str:
     """Return a heading as it is read: marks of links, emphasis, code, HTML and escapes gone."""
-    plain = _BLOCK_ID.sub("", written.strip())
+    plain = _ESCAPED.sub(lambda escape: chr(_SET_ASIDE + ord(escape[1])), _BLOCK_ID.sub("", written.strip()))
     plain = _HEADING_LINK.sub(lambda link: link[1] or link[2] or "", plain)
     plain = _HEADING_TAG.sub("", plain)
     for _ in range(3):
         plain = _EMPHASIS.sub(r"\2", plain)
-    return " ".join(_ESCAPED.sub(r"\1", plain).split())
+    return " ".join(_ASIDE.sub(lambda aside: chr(ord(aside[0]) - _SET_ASIDE), plain).split())
 
 
 def inline_tags(body: str) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """One entry for all formats."""
 
+import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -8,7 +10,8 @@ from graph_memory.domain.errors import IngestError
 from ingest.documents.decoding import decode
 from ingest.documents.markdown import read_markdown
 from ingest.documents.model import Document
-from ingest.documents.plain import read_json, read_subtitles, read_text
+from ingest.documents.plain import read_json, read_text
+from ingest.documents.subtitles import read_subtitles
 from ingest.documents.webpage import read_webpage
 
 _Reader = Callable[[str, str], Document]
@@ -38,13 +41,10 @@ def read_document(raw: bytes, path: str) -> Document:
         raise IngestError(
             f"files of kind {pure.suffix or pure.name!r} can't be read; {', '.join(sorted(READABLE))} can"
         )
-    text, warning = decode(raw)
-    document = reader(text.replace("\r\n", "\n").replace("\r", "\n"), pure.stem)
+    decoded = decode(raw)
+    document = reader(decoded.text, unicodedata.normalize("NFC", pure.stem))
     if not document.text.strip():
         raise IngestError("the file holds no text")
-    if warning is None:
+    if decoded.warning is None:
         return document
-    return Document(
-        **{name: getattr(document, name) for name in document.__dataclass_fields__ if name != "warnings"},
-        warnings=(warning, *document.warnings),
-    )
+    return replace(document, warnings=(decoded.warning, *document.warnings))
