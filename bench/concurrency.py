@@ -56,7 +56,7 @@ class Client:
     def work(self, calls: int) -> None:
         """Write and read in turn; every other write is a note, the rest relations between shared entities."""
         for number in range(calls):
-            word = WORDS[number % len(WORDS)]
+            word = WORDS[number // 2 % len(WORDS)]
             if number % 2:
                 title = f"Note {number} of client {self.number}"
                 added = self.call("memory_add", self.writes, category="note", title=title, content=f"{word} {title}")
@@ -69,7 +69,7 @@ class Client:
                 if stated:
                     self.relations.append((word, target))
             found = self.call("memory_search", self.reads, query=word)
-            if found and number > len(WORDS) and not found["count"]:
+            if found and number > 2 * len(WORDS) and not found["count"]:
                 self.failures.append(f"memory_search: {word} was not found")
 
     def verify(self, others: "list[Client]") -> None:
@@ -88,7 +88,7 @@ def run(calls: int, home: Path) -> dict[str, object]:
     """Run the daemon and the clients on a home, and report."""
     environ = {**os.environ, "GRAPH_MEMORY_HOME": str(home), "CLAUDE_PROJECTS_DIR": str(home.parent / "projects")}
     daemon = subprocess.Popen(
-        [sys.executable, "-m", "cli.app", "run"],
+        [sys.executable, "-c", "from cli.app import main; main()", "run"],
         env=environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
