@@ -64,6 +64,11 @@ class Found:
         """What the ledger calls it."""
         return document_path(self.relative)
 
+    @property
+    def document_path(self) -> str:
+        """What the ledger calls the document that a sidecar is of."""
+        return document_path(document_of(self.relative))
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -111,6 +116,11 @@ class Inbox:
             if not found.relative.parts[0].startswith(_WORKER):
                 yield found
 
+    def processing(self) -> set[str]:
+        """Return the paths of all documents in `processing/`, whoever is at them."""
+        found = _walk(self._home.processing)
+        return {document_path(_below_worker(it.relative)) for it in found if it.kind is not FoundKind.SIDECAR}
+
     # Moves
 
     def claim(self, found: Found) -> Claim | None:
@@ -130,6 +140,10 @@ class Inbox:
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+        if stat.S_ISDIR(target.lstat().st_mode):  # somebody put a folder in the file's place
+            with suppress(OSError):
+                target.rename(found.file)
+            return None
         self._claimed.add(folder)
         if found.kind is FoundKind.DOCUMENT:
             with suppress(OSError):
@@ -164,6 +178,11 @@ class Inbox:
             _move_new(claim.file, target)
         if not any(_walk(claim.folder)):
             shutil.rmtree(claim.folder, ignore_errors=True)
+        self._claimed.discard(claim.folder)
+
+    def drop(self, claim: Claim) -> None:
+        """Forget a document that somebody took out of `processing/`."""
+        shutil.rmtree(claim.folder, ignore_errors=True)
         self._claimed.discard(claim.folder)
 
     def restore(self, failed: Path, relative: Path) -> bool:
@@ -304,9 +323,19 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
         return []
 
 
-def document_of(sidecar: Found) -> Path:
-    """Return the relative path of the document that a sidecar is of."""
-    return sidecar.relative.with_name(document_name(sidecar.relative.name))
+def _below_worker(relative: Path) -> Path:
+    """Return a path in `processing/` without the folders of its worker."""
+    return Path(*relative.parts[2:]) if relative.parts[0].startswith(_WORKER) else relative
+
+
+def document_of(sidecar: Path) -> Path:
+    """Return the path of the document that a sidecar is of."""
+    return sidecar.with_name(document_name(sidecar.name))
+
+
+def sidecar_of(document: Path) -> Path:
+    """Return the path of a document's sidecar."""
+    return _beside(document, SUFFIX)
 
 
 def _make_folders(folder: Path) -> None:

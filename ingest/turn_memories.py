@@ -13,6 +13,7 @@ from graph_memory.domain.memories import ConnectionType, Memory, Source
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.rewrite import put_memory_text
 from graph_memory.services.write import add_memories
+from ingest.documents.markdown import inline_tags
 from ingest.mentions import Naming, mention, read_names
 from ingest.policies import Policies
 from ingest.projects import ProjectFolder
@@ -291,7 +292,7 @@ def _mention(work: _Work, turn: _Named) -> None:
     naming = Naming(
         turn.memory.id,
         work.sessions[session],
-        read_names(turn.memory.content),
+        read_names(turn.memory.content, tags=inline_tags(turn.memory.content)),
         provenance,
         linked_ids=turn.linked,
         counted_ids=turn.counted,

@@ -1,0 +1,89 @@
+"""Looking for transcripts that have grown, or that nobody has read yet."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from graph_memory.config.settings import Ingest
+from graph_memory.domain.instants import parse_instant, to_wire
+from graph_memory.domain.ledger import JobRun, RunStatus, TranscriptCursor
+from graph_memory.domain.principal import Principal
+from graph_memory.ports.store import Store, WriteTransaction
+from ingest.sessions import transcript_name
+from ingest.transcripts.files import FileKind, TranscriptFile, list_transcripts
+from ingest.work import FRESH, Work, WorkKind
+
+_SLICE = 500
+_FIRST_RUN = "first_run"
+
+
+class GrownTranscripts:
+    """Looks into the projects folders; remembers what was read to its end, so that a look costs little."""
+
+    def __init__(self, store: Store, settings: Ingest, clock: Callable[[], datetime]) -> None:
+        self._store, self._settings, self._clock = store, settings, clock
+        self._settled: dict[Path, tuple[int, int]] = {}
+
+    def find(self, principal: Principal) -> tuple[Sequence[Work], Sequence[str]]:
+        """Return transcripts to read, those that grow now first, then the latest; and folders that can't be read.
+
+        Raises:
+            Unavailable: the store can't be asked now.
+        """
+        listing = list_transcripts(self._settings.projects_dirs)
+        sessions = [it for it in listing.files if it.kind is FileKind.SESSION and it.size > 0]
+        there = {it.path for it in sessions}
+        self._settled = {path: seen for path, seen in self._settled.items() if path in there}
+        changed = [it for it in sessions if self._settled.get(it.path) != (it.size, it.modified_ns)]
+        changed.sort(key=lambda it: (-it.modified_ns, it.path))
+        works = list(self._works(principal, changed)) if changed else []
+        return sorted(works, key=lambda it: it.is_backlog), listing.unreadable
+
+    def settle(self, work: Work) -> None:
+        """Note that a transcript was read to its end, as it was when it was found."""
+        if work.look is not None:
+            self._settled[work.file] = work.look
+
+    def since(self, principal: Principal) -> datetime:
+        """Return from when on transcripts are learned that nobody has read; settled once, in the store."""
+        run = self._store.read(principal, lambda tx: tx.upkeep.last_success(_FIRST_RUN))
+        if run is not None and isinstance(since := run.result.get("since"), str):
+            return parse_instant(since, argument="since").at
+        return self.set_since(principal, self._clock() - timedelta(days=self._settings.since_days))
+
+    def set_since(self, principal: Principal, at: datetime) -> datetime:
+        """Decide from when on transcripts are learned, by when their files were last written."""
+        now = self._clock()
+        run = JobRun(_FIRST_RUN, now, RunStatus.SUCCEEDED, now, {"since": to_wire(at)})
+
+        def work(tx: WriteTransaction) -> None:
+            tx.upkeep.put_run(run)
+            tx.upkeep.delete_runs(_FIRST_RUN, 1)
+
+        self._store.write(principal, work)
+        return at
+
+    def _works(self, principal: Principal, files: Sequence[TranscriptFile]) -> Iterator[Work]:
+        since = self.since(principal)
+        for start in range(0, len(files), _SLICE):
+            named = {transcript_name(it.path.resolve()): it for it in files[start : start + _SLICE]}
+            cursors = self._cursors(principal, named.keys())
+            for name, file in named.items():
+                work = self._work(file, cursors.get(name), since)
+                if work is not None:
+                    yield work
+
+    def _cursors(self, principal: Principal, names: Collection[str]) -> Mapping[str, TranscriptCursor]:
+        return self._store.read(principal, lambda tx: tx.ledger.transcript_cursors(names))
+
+    def _work(self, file: TranscriptFile, cursor: TranscriptCursor | None, since: datetime) -> Work | None:
+        look = (file.size, file.modified_ns)
+        modified = datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
+        if cursor is None and modified < since:
+            return None
+        if cursor is not None and cursor.offset == file.size == cursor.size:
+            self._settled[file.path] = look
+            return None
+        is_backlog = cursor is None and modified < self._clock() - FRESH
+        size = file.size - (0 if cursor is None else min(cursor.offset, file.size))
+        return Work(WorkKind.TRANSCRIPT, f"transcript:{file.path}", file.path, size, is_backlog, look=look)

@@ -1,0 +1,241 @@
+"""Entities that appear later: older memories that name them are joined to them, so that the order of learning is none.
+
+A step looks at the entities that are new since the last one, finds the memories that hold their names, and reads those
+again for names: what they name is then as if the entity had been there first. Also where a new, longer name covers a
+known one, which then was never meant.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from graph_memory.domain.entities import (
+    Entity,
+    EntityFilter,
+    EntityKey,
+    EntityOrder,
+    JsonValue,
+    Provenance,
+    SourceType,
+)
+from graph_memory.domain.instants import EPOCH, parse_instant, to_wire
+from graph_memory.domain.ledger import JobRun, RunStatus
+from graph_memory.domain.memories import Memory, MemoryFilter, Source
+from graph_memory.domain.names import name_key, type_key
+from graph_memory.domain.principal import Principal
+from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
+from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
+from graph_memory.services.links import answer_with_entities, count_targets
+from ingest.document_memories import find_made, name_chunks
+from ingest.extraction import longest_matches
+from ingest.mentions import READ_CHARS, Naming, find_stated, mention, read_names, read_stated
+from ingest.policies import Policies
+from ingest.prepared import named_text
+from ingest.sidecars import Sidecar
+from ingest.sources import DOCUMENT_TYPE, SESSION_TYPE, document_entity_name, session_entity_name
+from ingest.withdrawal import withdraw_mentions
+
+JOB = "late_mentions"
+MEMORIES_AT_MOST = 500
+"""Memories that are looked at for one entity: a name that more have tells little."""
+_AT_ONCE = 20
+_OVERLAP = timedelta(seconds=60)
+"""Writes that began earlier may be seen later; what is looked at twice stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateMentions:
+    """What a step came to; `is_done`: no entity is left that nobody looked at."""
+
+    entities: int = 0
+    memories: int = 0
+    is_done: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """How far the steps have come: entities made since `since`, of those known at `until` the first `offset`."""
+
+    since: datetime
+    until: datetime
+    offset: int
+
+
+def link_late_mentions(
+    store: Store, principal: Principal, clock: Callable[[], datetime], policies: Policies, *, limit: int = 100
+) -> LateMentions:
+    """Do one bounded step: at most `limit` entities, a few memories in each transaction; safe to repeat.
+
+    Raises:
+        Unavailable: the store can't be used now; the step begins again the next time.
+    """
+    now = clock()
+    position = store.read(principal, lambda tx: _position(tx, now))
+    where = EntityFilter(created_since=position.since)
+    entities = store.read(principal, lambda tx: tx.entities.page(where, EntityOrder.ID, limit, position.offset))
+    if not entities:
+        if position.offset:
+            _note(store, principal, replace(position, since=position.until - _OVERLAP, offset=0), now)
+        return LateMentions()
+    store.write(principal, lambda tx: answer_with_entities(tx, entities, now))
+    found = store.read(principal, lambda tx: _memories_that_name(tx, entities))
+    ids = sorted(found)
+    for start in range(0, len(ids), _AT_ONCE):
+        some = {id_: found[id_] for id_ in ids[start : start + _AT_ONCE]}
+        store.write(principal, lambda tx, some=some: _read_again(tx, some, now, policies))  # type: ignore[misc]
+    is_done = len(entities) < limit
+    after = replace(position, offset=position.offset + len(entities))
+    if is_done:
+        after = replace(position, since=position.until - _OVERLAP, offset=0)
+    _note(store, principal, after, now)
+    return LateMentions(len(entities), len(ids), is_done)
+
+
+def _position(tx: ReadTransaction, now: datetime) -> _Position:
+    run = tx.upkeep.last_success(JOB)
+    if run is None:
+        return _Position(EPOCH, now, 0)
+    since, until, offset = (run.result.get(it) for it in ("since", "until", "offset"))
+    assert isinstance(since, str)
+    assert isinstance(until, str)
+    assert isinstance(offset, int)
+    end = parse_instant(until, argument="until").at if offset else now
+    return _Position(parse_instant(since, argument="since").at, end, offset)
+
+
+def _note(store: Store, principal: Principal, position: _Position, now: datetime) -> None:
+    result: dict[str, JsonValue] = {
+        "since": to_wire(position.since),
+        "until": to_wire(position.until),
+        "offset": position.offset,
+    }
+    run = JobRun(JOB, now, RunStatus.SUCCEEDED, now, result)
+
+    def work(tx: WriteTransaction) -> None:
+        tx.upkeep.put_run(run)
+        tx.upkeep.delete_runs(JOB, 1)
+
+    store.write(principal, work)
+
+
+def _memories_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Mapping[int, frozenset[str]]:
+    """Find the learned memories that may name these entities: ids of entities by memory."""
+    aliases = tx.entities.aliases([it.id for it in entities])
+    found: dict[int, set[str]] = {}
+    for entity in entities:
+        for name in (entity.name, *(it.name for it in aliases.get(entity.id, ()))):
+            query = TextQuery(name, Clause(Operator.AND, (Term(name),)), None)
+            for hit in tx.memories.search(query, MemoryFilter(), MEMORIES_AT_MOST):
+                found.setdefault(hit.ref, set()).add(entity.id)
+    memories = tx.memories.find(found.keys())
+    learned = {id_ for id_, it in memories.items() if it.source is Source.IMPORT and it.content_key is not None}
+    return {id_: frozenset(found[id_]) for id_ in found if id_ in learned}
+
+
+def _read_again(tx: WriteTransaction, found: Mapping[int, frozenset[str]], now: datetime, policies: Policies) -> None:
+    """Read memories again for names, documents whole."""
+    done = set[int]()
+    for id_, memory in sorted(tx.memories.find(found.keys()).items()):
+        text = _text_of(tx, memory)
+        if text is None or text.memory_id in done:
+            continue
+        done.add(text.memory_id)
+        _Reading(tx, text, now, policies).apply(found[id_])
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text as it was learned: a turn, or a whole document with its chunks; and the entity it speaks from."""
+
+    memory_id: int
+    source_id: str
+    text: str
+    provenance: Provenance
+    chunks: Sequence[Memory] = ()
+    weight: float | None = None
+
+
+def _text_of(tx: ReadTransaction, memory: Memory) -> _Text | None:
+    path = memory.source_file or ""
+    made = find_made(tx, path)
+    if made is not None and memory.id in made.memory_ids:
+        source = _entity(tx, DOCUMENT_TYPE, document_entity_name(path))
+        found = tx.memories.find(made.memory_ids)
+        parts = [found[it] for it in made.memory_ids if it in found]
+        sidecar = Sidecar(made.meta)
+        provenance = Provenance(SourceType.DOCUMENT, session=parts[0].session_id, file=path)
+        if source is None:
+            return None
+        body = "".join(it.content for it in parts[1:]) or parts[0].content
+        text = named_text(str(source.properties.get("title", "")), body)
+        return _Text(parts[0].id, source.id, text, provenance, parts[1:], sidecar.weight)
+    if memory.session_id is None:
+        return None
+    source = _entity(tx, SESSION_TYPE, session_entity_name(memory.session_id))
+    provenance = Provenance(SourceType.CONVERSATION, memory.session_id, transcript=path)
+    return None if source is None else _Text(memory.id, source.id, memory.content, provenance)
+
+
+def _entity(tx: ReadTransaction, type_name: str, name: str) -> Entity | None:
+    key = EntityKey(type_key(type_name), name_key(name))
+    return tx.entities.find_by_key({key}).get(key)
+
+
+class _Reading:
+    """One text, read again for names."""
+
+    def __init__(self, tx: WriteTransaction, text: _Text, now: datetime, policies: Policies) -> None:
+        self._tx, self._text, self._now, self._policies = tx, text, now, policies
+
+    def apply(self, entity_ids: Iterable[str]) -> None:
+        """Store what it names now that these entities are there; other names stay counted as they were."""
+        text = self._text
+        if not self._is_touched(set(entity_ids)):
+            return
+        names = read_names(text.text)
+        before = self._before()
+        counted = self._counted(before, set(entity_ids))
+        naming = Naming(text.memory_id, text.source_id, names, text.provenance, counted_ids=counted, weight=text.weight)
+        named = mention(self._tx, naming, self._now, self._policies.graph)
+        covered = self._covered(before - named.entity_ids, set(entity_ids))
+        withdraw_mentions(self._tx, text.memory_id, text.source_id, covered, self._policies.graph)
+        if text.chunks:
+            name_chunks(self._tx, text.chunks, named, self._now)
+
+    def _is_touched(self, new: set[str]) -> bool:
+        """Tell whether a new entity's name stands in the text and was not counted: most hits are words apart."""
+        aliases = self._tx.entities.aliases(new)
+        names = {
+            id_: {name_key(it.name), *(alias.name_key for alias in aliases.get(id_, ()))}
+            for id_, it in self._tx.entities.find(new).items()
+        }
+        matches = set(longest_matches(self._text.text[:READ_CHARS], {name for some in names.values() for name in some}))
+        named = {id_ for id_, some in names.items() if some & matches} - {self._text.source_id}
+        return bool(named - self._counted(named & self._before(), named))
+
+    def _before(self) -> set[str]:
+        return {it.entity_id for it in self._tx.memories.mentions_of_memories({self._text.memory_id})}
+
+    def _counted(self, before: set[str], new: set[str]) -> set[str]:
+        """Return what the text was counted to name: of new entities what their evidence says, not what links say."""
+        evidence = self._tx.entities.evidence(before & new)
+        uncounted = {
+            id_
+            for id_ in before & new
+            if all(it.provenance.memory_id != self._text.memory_id for it in evidence.get(id_, ()))
+        }
+        return before - uncounted
+
+    def _covered(self, unnamed: set[str], new: set[str]) -> set[str]:
+        """Return what the text seemed to name only because a part of a new, longer name is called so."""
+        if not unnamed:
+            return set()
+        longer = [name_key(it.name) for it in self._tx.entities.find(new).values()]
+        stated = {it for it in find_stated(self._tx, read_stated(self._text.text)) if it is not None}
+        linked = {name_key(it) for it in count_targets(self._text.text)}
+        covered = set()
+        for id_, entity in self._tx.entities.find(unnamed - stated).items():
+            key = name_key(entity.name)
+            if key not in linked and any(key in it and key != it for it in longer):
+                covered.add(id_)
+        return covered
