@@ -104,6 +104,13 @@ def test_a_superseded_version_may_become_current_again(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.relations.count(CURRENT)) == 1
 
 
+def test_keys_are_free_to_change_places_in_one_call(alice: Caller) -> None:
+    stored(alice, relation("a", "b", id="r1"), relation("a", "c", id="r2"))
+    stored(alice, relation("a", "c", id="r1"), relation("a", "b", id="r2"))
+    found = alice.read(lambda tx: tx.relations.page(CURRENT, None, ALL))
+    assert [(one.id, one.target_id) for one in found] == [("r1", "c"), ("r2", "b")]
+
+
 def test_put_replaces_and_keeps_the_evidence(alice: Caller) -> None:
     stored(alice, relation("a", "b", id="r", properties={"x": 1}))
     alice.write(lambda tx: tx.relations.add_evidence([evidence("r")]))

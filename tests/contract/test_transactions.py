@@ -14,10 +14,12 @@ from graph_memory.domain.errors import Conflict, NotFound, Unavailable
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.relations import RelationKey
 from tests.contract.dumps import dump
-from tests.contract.samples import ANY_ENTITY, CURRENT, day, entity, memory, populate, relation
+from tests.contract.samples import ANY_ENTITY, CURRENT, day, entity, memory, populate, relation, synapse
 from tests.contract.stores import caller
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
     from tests.contract.stores import Caller
 
@@ -86,6 +88,35 @@ def test_a_conflict_leaves_nothing_of_the_transaction(alice: Caller) -> None:
     with pytest.raises(Conflict):
         alice.write(work)
     assert alice.read(dump) == before
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda tx: tx.entities.put([entity("fine"), entity("new", "Person", "Ada Lovelace")]),
+        lambda tx: tx.relations.put([relation("ada", "ada"), relation("ada", "nobody")]),
+        lambda tx: tx.relations.put([relation("ada", "ada"), relation("ada", "engine", "WORKS_ON", id="r-new")]),
+        lambda tx: tx.memories.add([memory("Fine"), memory("First note")]),
+        lambda tx: tx.memories.put([memory("Fine", 2), memory("Fine", 1)]),
+        lambda tx: tx.synapses.put([synapse(1, 1), synapse(1, 99)]),
+        lambda tx: tx.entities.delete(["lonely", "ada"]),
+    ],
+    ids=["entities", "relations to nothing", "relations", "memories", "memories replaced", "synapses", "deleted"],
+)
+def test_work_may_catch_a_conflict_which_left_nothing_of_its_primitive(
+    alice: Caller, refused: Callable[[WriteTransaction], object]
+) -> None:
+    alice.write(populate)
+    before = alice.read(dump)
+
+    def work(tx: WriteTransaction) -> None:
+        with pytest.raises(Conflict):
+            refused(tx)
+        assert dump(tx) == before
+        tx.entities.put([entity("other")])
+
+    alice.write(work)
+    assert set(alice.read(lambda tx: tx.entities.find(["other", "fine", "new"]))) == {"other"}
 
 
 def test_a_store_goes_on_after_a_failed_work(alice: Caller) -> None:

@@ -140,19 +140,20 @@ class ReferenceEntityWriter(ReferenceEntityReader):
         return {**self.find_by_key(keys), **{entity.key: entity for entity in by_id}}
 
     def put(self, entities: Collection[Entity]) -> None:
-        """Add or replace entities.
+        """Add or replace entities, in this order; none of them on a conflict.
 
         Raises:
             Conflict: another entity has the same key.
         """
-        rows = self._rows
+        kept, ids = dict(self._rows.entities), dict(self._rows.entity_ids)
         for entity in entities:
-            if (holder := rows.entity_ids.get(entity.key, entity.id)) != entity.id:
+            if (holder := ids.get(entity.key, entity.id)) != entity.id:
                 raise Conflict(f"{entity.type} {entity.name} exists as {holder}", existing_id=holder)
-            if before := rows.entities.get(entity.id):
-                del rows.entity_ids[before.key]
-            rows.entity_ids[entity.key] = entity.id
-            rows.entities[entity.id] = detached(entity)
+            if before := kept.get(entity.id):
+                del ids[before.key]
+            ids[entity.key] = entity.id
+            kept[entity.id] = detached(entity)
+        self._rows.entities, self._rows.entity_ids = kept, ids
 
     def put_aliases(self, aliases: Collection[Alias]) -> None:
         """Add aliases; one that is there stays as it is.

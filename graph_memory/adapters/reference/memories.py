@@ -1,7 +1,7 @@
 """Memories, with their tags, mentions, open links and earlier versions."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -129,32 +129,33 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
     """Change memories; see `MemoryWriter`."""
 
     def add(self, memories: Sequence[Memory]) -> Sequence[int]:
-        """Add memories and return their ids.
+        """Add memories and return their ids; none of them on a conflict.
 
         Raises:
             Conflict: a title, slug, content key or id is taken.
         """
-        ids = []
+        new: dict[int, Memory] = {}
+        last = self._rows.last_memory_id
         for memory in memories:
-            if memory.id in self._rows.memories:
+            if memory.id in self._rows.memories or memory.id in new:
                 raise Conflict(f"memory {memory.id} exists", existing_id=memory.id)
-            kept = replace(memory, id=memory.id or self._rows.last_memory_id + 1)
-            self._keep(kept)
-            self._rows.last_memory_id = max(self._rows.last_memory_id, kept.id)
-            ids.append(kept.id)
-        return ids
+            id_ = memory.id or last + 1
+            new[id_] = replace(memory, id=id_)
+            last = max(last, id_)
+        self._keep(new.values())
+        self._rows.last_memory_id = last
+        return list(new)
 
     def put(self, memories: Collection[Memory]) -> None:
-        """Replace memories.
+        """Replace memories, in this order; none of them on a conflict.
 
         Raises:
             Conflict: a title, slug or content key is taken.
             NotFound: no memory has that id.
         """
         for memory in memories:
-            if memory.id not in self._rows.memories:
-                raise NotFound(f"there is no memory {memory.id}")
-            self._keep(memory)
+            self._existing(memory.id)
+        self._keep(memories)
 
     def delete(self, ids: Collection[int]) -> int:
         """Remove memories with all that hangs on them."""
@@ -245,15 +246,18 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
             raise NotFound(f"there is no memory {memory_id}")
         return self._rows.memories[memory_id]
 
-    def _keep(self, memory: Memory) -> None:
-        rows, keys = self._rows, unique_keys(memory)
-        for key in keys:
-            if (holder := rows.memory_ids.get(key, memory.id)) != memory.id:
-                raise Conflict(f"memory {holder} has the same {key[0]}", existing_id=holder)
-        for key in unique_keys(rows.memories[memory.id]) if memory.id in rows.memories else ():
-            del rows.memory_ids[key]
-        rows.memory_ids.update(dict.fromkeys(keys, memory.id))
-        rows.memories[memory.id] = memory
+    def _keep(self, memories: Iterable[Memory]) -> None:
+        kept, ids = dict(self._rows.memories), dict(self._rows.memory_ids)
+        for memory in memories:
+            keys = unique_keys(memory)
+            for key in keys:
+                if (holder := ids.get(key, memory.id)) != memory.id:
+                    raise Conflict(f"memory {holder} has the same {key[0]}", existing_id=holder)
+            for key in unique_keys(kept[memory.id]) if memory.id in kept else ():
+                del ids[key]
+            ids.update(dict.fromkeys(keys, memory.id))
+            kept[memory.id] = memory
+        self._rows.memories, self._rows.memory_ids = kept, ids
 
 
 def unique_keys(memory: Memory) -> list[tuple[str, ...]]:

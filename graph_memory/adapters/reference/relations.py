@@ -104,30 +104,29 @@ class ReferenceRelationWriter(ReferenceRelationReader):
     """Change relations; see `RelationWriter`."""
 
     def put(self, relations: Collection[Relation]) -> None:
-        """Add or replace versions, superseded ones first.
+        """Add or replace versions; none of them on a conflict. Their order makes no difference.
 
         Raises:
             Conflict: a key would have two current versions, or an end does not exist.
         """
-        rows = self._rows
-        for relation in sorted(relations, key=lambda version: version.is_current):
-            for end in (relation.source_id, relation.target_id):
-                if end not in rows.entities:
-                    raise Conflict(f"a relation needs its end {end}")
-            self._forget_current(relation.id)
-            if (
-                relation.is_current
-                and (holder := rows.current_ids.setdefault(relation.key, relation.id)) != relation.id
-            ):
+        rows, new = self._rows, {relation.id: relation for relation in relations}
+        ends = {end for relation in new.values() for end in (relation.source_id, relation.target_id)}
+        if missing := ends - rows.entities.keys():
+            raise Conflict(f"a relation needs its end {min(missing)}")
+        current = {key: id_ for key, id_ in rows.current_ids.items() if id_ not in new}
+        for relation in new.values():
+            if relation.is_current and (holder := current.setdefault(relation.key, relation.id)) != relation.id:
                 raise Conflict(f"{relation.key} is current as {holder}", existing_id=holder)
-            rows.relations[relation.id] = detached(relation)
+        rows.current_ids = current
+        rows.relations.update({id_: detached(relation) for id_, relation in new.items()})
 
     def delete(self, ids: Collection[str]) -> int:
         """Remove versions with their evidence."""
         doomed = set(ids) & self._rows.relations.keys()
         for id_ in doomed:
-            self._forget_current(id_)
-            del self._rows.relations[id_]
+            relation = self._rows.relations.pop(id_)
+            if relation.is_current:
+                del self._rows.current_ids[relation.key]
             self._rows.relation_evidence.pop(id_, None)
         return len(doomed)
 
@@ -171,11 +170,6 @@ class ReferenceRelationWriter(ReferenceRelationReader):
                 self._rows.relations[relation.id] = replace(relation, weight=value.new, decayed_at=value.until)
                 count += 1
         return count
-
-    def _forget_current(self, id_: str) -> None:
-        relation = self._rows.relations.get(id_)
-        if relation and relation.is_current:
-            del self._rows.current_ids[relation.key]
 
 
 def _leads_on(relation: Relation, near: set[str], excluded: set[str]) -> bool:

@@ -76,16 +76,15 @@ class ReferenceSynapseWriter(ReferenceSynapseReader):
     """Change synapses; see `SynapseWriter`."""
 
     def put(self, synapses: Collection[Synapse]) -> None:
-        """Add or replace synapses.
+        """Add or replace synapses; none of them on a conflict.
 
         Raises:
             Conflict: an end does not exist.
         """
-        for synapse in synapses:
-            for end in (synapse.source_id, synapse.target_id):
-                if end not in self._rows.memories:
-                    raise Conflict(f"a synapse needs its end {end}")
-            self._rows.synapses[synapse.key] = synapse
+        ends = {end for synapse in synapses for end in (synapse.source_id, synapse.target_id)}
+        if missing := ends - self._rows.memories.keys():
+            raise Conflict(f"a synapse needs its end {min(missing)}")
+        self._rows.synapses.update({synapse.key: synapse for synapse in synapses})
 
     def delete(self, keys: Collection[SynapseKey]) -> int:
         """Remove synapses."""
