@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from cli import backup, config, doctor, jobs, run, search, status
+from cli import backup, config, demo, doctor, ingest, jobs, run, search, status
 from cli.place import Place
 
 app = typer.Typer(
@@ -28,11 +28,14 @@ app.command("run")(run.run)
 app.command("mcp")(run.mcp)
 app.command("status")(status.status)
 app.command("search")(search.search)
+app.command("ingest")(ingest.ingest)
+app.command("retry")(ingest.retry)
 app.add_typer(jobs.app, name="job")
 app.command("export")(backup.export)
 app.command("import")(backup.import_)
 app.add_typer(config.app, name="config")
 app.command("doctor")(doctor.doctor)
+app.command("demo")(demo.demo)
 
 
 def show_version(asked: bool) -> None:

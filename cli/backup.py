@@ -47,7 +47,9 @@ def export(
 
 def import_(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A backup; a bare name is looked for in the backups folder.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A backup; a bare name is looked for in the backups folder.")
+    ],
     *,
     mode: Annotated[
         Mode, typer.Option(help="`merge` adds to what is there, `replace` puts the backup in its place.")
@@ -57,7 +59,7 @@ def import_(
 ) -> None:
     """Put a backup back.
 
-    What it would do is shown first; without a terminal to ask on, and without --yes, that is all.
+    What it would do is shown first. Without a terminal to ask on, and without --yes, that is all.
     """
     from cli import terminal
     from graph_memory.domain.backups import ImportMode

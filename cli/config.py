@@ -50,7 +50,10 @@ def check(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say what in the settings was not taken as it was written; exit status 1 if there is anything."""
+    """Say what in the settings was not taken as it was written.
+
+    The exit status is 1 if there is anything.
+    """
     from cli import terminal
     from daemon.exits import Exit
     from graph_memory.config import describe_config

@@ -12,9 +12,9 @@ def doctor(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Look for everything that could keep the memory from working; each finding comes with its remedy.
+    """Find what keeps the memory from working, and the remedies.
 
-    The exit status is 1 where there are errors. Nothing is changed.
+    Nothing is changed. The exit status is 1 where there are errors.
     """
     from cli import terminal
     from cli.checks import Level, counts, examine

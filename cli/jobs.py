@@ -20,7 +20,7 @@ def list_jobs(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the jobs: what they do, when they run next, and how their last run ended."""
+    """List the jobs, with their last run and their next."""
     from cli import terminal
     from daemon.report import job_views
     from graph_memory.domain.principal import LOCAL_ADMIN
@@ -39,11 +39,14 @@ def list_jobs(
 @app.command("run")
 def run_job(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The job's name, as `job list` shows it.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The job's name, as `job list` shows it.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run a job now, whether the daemon runs or not; exit status 1 where it fails."""
+    """Run a job now.
+
+    The daemon need not run. The exit status is 1 where the job fails.
+    """
     from cli import terminal
     from daemon.exits import Exit
     from daemon.jobs import JOBS, run_job_for_all

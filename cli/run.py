@@ -1,6 +1,5 @@
 """`graph-memory run` and `mcp`: the two programs that stay."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -19,22 +18,21 @@ def run(
     since: Annotated[
         float | None,
         typer.Option(
-            min=0, metavar="DAYS", help="How many days the first run reads back.", show_default="ingest.since_days, 90"
+            min=0,
+            metavar="DAYS",
+            help="Read sessions back so many days.",
+            show_default="first run: ingest.since_days, 90",
         ),
     ] = None,
 ) -> None:
-    """Run the daemon in the foreground: it watches, learns, and does its jobs, until Ctrl-C or SIGTERM.
+    """Run the daemon in the foreground, until Ctrl-C or SIGTERM.
 
-    A second signal ends it at once. It ends with 75 where another daemon has the home, and with 78 where the settings
-    or the home folder have to be mended first.
+    It watches, learns, and does its jobs at their times. A second signal ends it at once. It ends with 75 where another
+    daemon has the home, and with 78 where the settings or the home folder have to be mended first.
     """
     from daemon.app import run_daemon
 
-    config = place_of(context).load()
-    if since is not None:
-        settings = config.settings
-        config = replace(config, settings=replace(settings, ingest=replace(settings.ingest, since_days=since)))
-    raise typer.Exit(run_daemon(config))
+    raise typer.Exit(run_daemon(place_of(context).load(), since_days=since))
 
 
 def mcp(
@@ -47,7 +45,7 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Serve the tools to one MCP client over standard input and output; clients start this by themselves."""
+    """Serve the tools to one MCP client over stdin and stdout. Clients start this by themselves."""
     families = None if tools is None else _families(tools)
     from mcp_server.app import run_stdio
 

@@ -15,7 +15,7 @@ _ENTITIES = 10
 
 def search(
     context: typer.Context,
-    text: Annotated[list[str], typer.Argument(help="Words as you would type them anywhere.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="Words as you would type them anywhere.")],
     *,
     project: Annotated[str | None, typer.Option(help="Only this project, and what belongs to none.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most memories to show.")] = 10,

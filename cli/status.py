@@ -16,9 +16,10 @@ def status(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show how the memory is doing: daemon, store, what was learned, the queue, the jobs.
+    """Show how the memory is doing.
 
-    The exit status is 1 where something needs attention: the daemon doesn't run, or a job failed.
+    That is: daemon, store, what was learned, the queue, the jobs. The exit status is 1 where something needs attention:
+    the daemon doesn't run, or a job failed.
     """
     from cli import terminal
     from daemon.exits import Exit

@@ -15,9 +15,13 @@ W = TypeVar("W")
 
 SHORTEST_GAP = 0.25
 """Seconds between two looks: a session that is being written to rings many times a second."""
+LONGEST_SLICE = 2.0
+"""Seconds after which a long piece of the backlog is left in the middle, so that it rests as much as it worked."""
 BUSY_SECONDS, BUSY_MOST = 1.0, 60.0
 """Seconds to wait after the store could not be used, doubled each time; a transaction itself waits half a minute."""
 MEMORY_SECONDS = 5.0
+CATCHING_UP = "catching up"
+"""What the work that can wait is known by; no piece has such a name."""
 _LOG = get_logger("daemon.worker")
 
 
@@ -39,6 +43,7 @@ class Done:
 
     items: int = 0
     failed: int = 0
+    is_finished: bool = True
 
 
 class Learner(Protocol[W]):
@@ -51,8 +56,10 @@ class Learner(Protocol[W]):
             Unavailable: the store can't be used now.
         """
 
-    def learn(self, piece: W) -> Done:
-        """Learn a piece: all of it is durable when this returns, or it is found again.
+    def learn(self, piece: W, should_stop: Callable[[], bool]) -> Done:
+        """Learn a piece: what of it was learned is durable when this returns, the rest is found again.
+
+        A long piece may be left in the middle once `should_stop` says so, and taken up again by another call.
 
         Raises:
             Unavailable: the store can't be used now; the piece stays where it is.
@@ -60,6 +67,13 @@ class Learner(Protocol[W]):
 
     def name(self, piece: W) -> str:
         """Return what a piece is known by: the same piece found again has the same name."""
+
+    def catch_up(self) -> bool:
+        """Do a little of what can wait until everything was learned; tell whether that was all.
+
+        Raises:
+            Unavailable: the store can't be used now.
+        """
 
 
 @dataclass(slots=True)
@@ -82,8 +96,8 @@ class _Broken:
 class Worker(Generic[W]):
     """Takes one piece after the other until it is told to stop; what can't be stored now is never dropped.
 
-    `rescan_seconds` is the longest it sleeps. `idle` is called whenever it has nothing to do or has looked at all
-    folders. A piece that breaks is left for a while (`retry_seconds`, doubled each time up to `retry_most`).
+    `rescan_seconds` is the longest it sleeps. `idle` is called whenever it has learned all it found. What breaks is
+    left for a while (`retry_seconds`, doubled each time up to `retry_most`).
     """
 
     def __init__(
@@ -147,18 +161,52 @@ class Worker(Generic[W]):
         for piece in found.fresh:
             if self._stop.is_set():
                 return 0.0
-            self._learn(piece)
+            self._learn(piece, self._stop.is_set)
         for done, piece in enumerate(found.backlog):
             self.progress.backlog = len(found.backlog) - done
-            if self._has_fresher(looked_at) or self._stop.is_set():
+            if not self._learn_of_the_backlog(piece, looked_at):
                 return 0.0
-            self._ceilings.begin()
-            self._ceilings.end(self._learn(piece).items)
         self.progress.backlog = 0
+        is_caught_up = self._catch_up()
         self.progress.activity = "watching"
         self._idle()
+        if not is_caught_up:
+            return max(SHORTEST_GAP, self._ceilings.backlog_wait())
         sooner = (found.look_again_in, self._next_retry())
         return min([self._rescan_seconds, *(it for it in sooner if it is not None)])
+
+    def _learn_of_the_backlog(self, piece: W, looked_at: float) -> bool:
+        """Learn a piece, resting as the ceilings want; `False` where something else goes first."""
+        is_finished = False
+        while not is_finished:
+            if self._has_fresher(looked_at) or self._stop.is_set():
+                return False
+            until = self._now() + LONGEST_SLICE
+            self._ceilings.begin()
+            done = self._learn(piece, lambda until=until: self._gives_way(until))  # type: ignore[misc]
+            self._ceilings.end(done.items)
+            is_finished = done.is_finished
+        return True
+
+    def _gives_way(self, until: float) -> bool:
+        return self._stop.is_set() or self._bell.has_rung() or self._now() >= until
+
+    def _catch_up(self) -> bool:
+        """Do a little of what can wait; `False` where there is more of it to do soon."""
+        known = self._broken.get(CATCHING_UP)
+        if known is not None and known.until > self._now():
+            return True
+        self._ceilings.begin()
+        try:
+            is_done = self._learner.catch_up()
+        except Unavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - what can wait must not keep anything from being learned
+            self._note_broken(CATCHING_UP, error)
+            return True
+        self._ceilings.end(1)
+        self._broken.pop(CATCHING_UP, None)
+        return is_done
 
     def _has_fresher(self, looked_at: float) -> bool:
         """Wait until the backlog may go on; tell whether something happened that goes first.
@@ -173,13 +221,13 @@ class Worker(Generic[W]):
     def _forget_broken(self, found: Found[W]) -> None:
         """Forget the broken pieces that are no longer there."""
         if self._broken:
-            there = {self._learner.name(it) for it in (*found.fresh, *found.backlog)}
+            there = {CATCHING_UP, *(self._learner.name(it) for it in (*found.fresh, *found.backlog))}
             self._broken = {name: it for name, it in self._broken.items() if name in there}
 
     def _next_retry(self) -> float | None:
         return min((max(0.0, it.until - self._now()) for it in self._broken.values()), default=None)
 
-    def _learn(self, piece: W) -> Done:
+    def _learn(self, piece: W, should_stop: Callable[[], bool]) -> Done:
         name = self._learner.name(piece)
         known = self._broken.get(name)
         if known is not None and known.until > self._now():
@@ -189,19 +237,23 @@ class Worker(Generic[W]):
             return Done()
         self.progress.activity = "learning"
         try:
-            done = self._learner.learn(piece)
+            done = self._learner.learn(piece, should_stop)
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - one piece's defect must not stop the others
-            failures = 1 if known is None else known.failures + 1
-            self._broken[name] = _Broken(failures, self._now() + wait_after(failures, *self._retry))
-            _LOG.unexpected("piece_failed", error, failures=failures)
+            self._note_broken(name, error)
             self.progress.failed += 1
             return Done(failed=1)
         self._broken.pop(name, None)
         self.progress.learned += done.items
         self.progress.failed += done.failed
         return done
+
+    def _note_broken(self, name: str, error: Exception) -> None:
+        known = self._broken.get(name)
+        failures = 1 if known is None else known.failures + 1
+        self._broken[name] = _Broken(failures, self._now() + wait_after(failures, *self._retry))
+        _LOG.unexpected("piece_failed", error, failures=failures)
 
     def _wait_for_memory(self) -> None:
         while not self._stop.is_set() and not self._ceilings.has_memory():

@@ -38,10 +38,13 @@ class Folder:
     def find(self) -> Found[str]:
         return self.looks.popleft() if self.looks else Found()
 
-    def learn(self, piece: str) -> Done:
+    def learn(self, piece: str, should_stop: Callable[[], bool]) -> Done:
         self.before(piece)
         self.learned.append(piece)
         return Done(items=self.items)
+
+    def catch_up(self) -> bool:
+        return True
 
     def name(self, piece: str) -> str:
         return piece
@@ -69,6 +72,23 @@ def worker_of(
 
 def roomy(now: Callable[[], float]) -> Ceilings:
     return Ceilings(Limits(), Ingest(items_per_minute=100_000), measure=lambda: 0, cpu=lambda: 0.0, now=now)
+
+
+class Book(Folder):
+    """A learner whose pieces are long: each has ten pages, and it may be told to stop after any."""
+
+    def __init__(self, *found: Found[str]) -> None:
+        super().__init__(*found)
+        self.pages = 0
+        self.turning: Callable[[], object] = lambda: None
+
+    def learn(self, piece: str, should_stop: Callable[[], bool]) -> Done:
+        while self.pages < 10:
+            self.pages += 1
+            self.turning()
+            if should_stop():
+                return Done(items=1, is_finished=self.pages == 10)
+        return super().learn(piece, should_stop)
 
 
 def test_what_happened_just_now_goes_before_the_backlog() -> None:
@@ -109,6 +129,68 @@ def test_the_backlog_moves_even_while_the_bell_never_stops() -> None:
         worker.turn()
         now.seconds += 1.0
     assert folder.learned == ["old 0", "old 1", "old 2"]
+
+
+def test_a_long_piece_of_the_backlog_rests_as_much_as_it_works() -> None:
+    now, used, rests = Now(), Now(), list[float]()
+    book = Book(Found(backlog=["old"]))
+
+    class Patient(Wakeup):
+        def wait(self, seconds: float) -> bool:
+            if seconds:
+                rests.append(seconds)
+                now.seconds += seconds
+            return super().wait(0)
+
+    def turn_page() -> None:
+        now.seconds += 1.0
+        used.seconds += 1.0
+
+    book.turning = turn_page
+    half = Ceilings(Limits(), Ingest(items_per_minute=100_000), measure=lambda: 0, cpu=used, now=now)
+    worker_of(book, now=now, bell=Patient(), ceilings=half).turn()
+    assert book.pages == 10
+    assert rests == pytest.approx([2.0] * 4)  # two pages, then a rest as long; the last two end the piece
+
+
+def test_a_long_piece_of_the_backlog_is_left_in_the_middle_when_the_bell_rings() -> None:
+    bell, now = Wakeup(), Now()
+    book = Book(Found(backlog=["old"]))
+
+    def turn_page() -> None:
+        now.seconds += 0.3
+        if book.pages == 3:
+            bell.ring()
+
+    book.turning = turn_page
+    assert worker_of(book, now=now, bell=bell).turn() == 0.0
+    assert book.pages == 3
+
+
+def test_what_can_wait_is_done_when_all_is_learned_a_little_at_a_time() -> None:
+    steps = [True, False, False]
+
+    class Late(Folder):
+        def catch_up(self) -> bool:
+            return steps.pop()
+
+    worker = worker_of(Late(), now=Now())
+    assert [worker.turn(), worker.turn(), worker.turn()] == [0.25, 0.25, 300.0]
+
+
+def test_what_can_wait_and_breaks_keeps_nothing_from_being_learned() -> None:
+    now = Now()
+
+    class Late(Folder):
+        def catch_up(self) -> bool:
+            raise KeyError
+
+    folder = Late(Found(fresh=["first"]), Found(fresh=["second"]))
+    worker = worker_of(folder, now=now)
+    assert [worker.turn(), worker.turn()] == [60.0, 60.0]
+    assert folder.learned == ["first", "second"]
+    now.seconds += 60.0
+    assert worker.turn() == 120.0
 
 
 def test_with_nothing_to_do_it_sleeps_until_the_rescan() -> None:

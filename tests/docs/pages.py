@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
+from typer.testing import CliRunner
+
+from cli.app import app
 from graph_memory.config import Settings
 from graph_memory.config.leaves import Leaf, Range, field_types, plain, split, walk
+
+if TYPE_CHECKING:
+    import typer
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATION = ROOT / "docs" / "configuration.md"
 BEGIN = "<!-- settings: written by `make pages` -->\n"
 END = "<!-- /settings -->\n"
+COMMANDS = ROOT / "docs" / "cli.md"
+COMMANDS_BEGIN = "<!-- commands: written by `make pages` -->\n"
+COMMANDS_END = "<!-- /commands -->\n"
+_HELP_WIDTH = 100
 
 
 def settings_part() -> str:
@@ -33,6 +43,35 @@ def configuration_page(written: str) -> str:
     """Return the page with its tables as they should be."""
     before, _, rest = written.partition(BEGIN)
     return before + BEGIN + settings_part() + END + rest.partition(END)[2]
+
+
+def commands_page(written: str) -> str:
+    """Return the page with the help of every command as it should be."""
+    before, _, rest = written.partition(COMMANDS_BEGIN)
+    parts = [f"### {' '.join(('graph-memory', *path))}\n\n```text\n{_help(path)}```\n" for path in command_paths()]
+    return before + COMMANDS_BEGIN + "\n" + "\n".join(parts) + "\n" + COMMANDS_END + rest.partition(COMMANDS_END)[2]
+
+
+def command_paths() -> list[tuple[str, ...]]:
+    """List every command by its words, that of the program itself being none."""
+    return _paths(app, ())
+
+
+def _paths(group: typer.Typer, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+    found = [path]
+    found += [(*path, it.name or "") for it in group.registered_commands]
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            found += _paths(inner.typer_instance, (*path, inner.name or ""))
+    return found
+
+
+def _help(path: tuple[str, ...]) -> str:
+    shown = CliRunner().invoke(
+        app, [*path, "--help"], prog_name="graph-memory", terminal_width=_HELP_WIDTH, catch_exceptions=False
+    )
+    lines = [line.rstrip() for line in shown.output.strip("\n").splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 def _row(leaf: Leaf) -> str:
@@ -64,4 +103,5 @@ def _number(value: float) -> str:
 
 
 if __name__ == "__main__":
-    CONFIGURATION.write_text(configuration_page(CONFIGURATION.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, render in ((CONFIGURATION, configuration_page), (COMMANDS, commands_page)):
+        page.write_text(render(page.read_text(encoding="utf-8")), encoding="utf-8")

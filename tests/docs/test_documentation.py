@@ -10,8 +10,9 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from daemon.exits import Exit
 from graph_memory.config.environment import HOME, SHARED_NAMES
-from tests.docs.pages import CONFIGURATION, ROOT, configuration_page
+from tests.docs.pages import COMMANDS, CONFIGURATION, ROOT, commands_page, configuration_page
 
 DECISIONS = ROOT / "docs" / "adr"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -71,6 +72,16 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 def test_the_tables_of_settings_are_those_of_the_program() -> None:
     written = CONFIGURATION.read_text(encoding="utf-8")
     assert written == configuration_page(written), "run `make pages`"
+
+
+def test_the_help_of_every_command_is_that_of_the_program() -> None:
+    written = COMMANDS.read_text(encoding="utf-8")
+    assert written == commands_page(written), "run `make pages`"
+
+
+@pytest.mark.parametrize("status", list(Exit))
+def test_every_exit_status_is_explained(status: Exit) -> None:
+    assert f"| {status.value} |" in COMMANDS.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted({HOME, "CLAUDE_CONFIG_DIR", "NEO4J_PASSWORD", *SHARED_NAMES}))

@@ -1,0 +1,89 @@
+"""The worker's view of `ingest`: what there is to learn, and one piece of it at a time."""
+
+import os
+from collections.abc import Callable
+from errno import ENOENT
+
+from daemon.worker import Done, Found
+from graph_memory.bootstrap import Services
+from graph_memory.log import get_logger
+from ingest.pipeline import IngestPipeline
+from ingest.policies import Policies
+from ingest.work import Work, WorkDone
+
+_ABSENT = os.strerror(ENOENT)
+_LOG = get_logger("daemon.learning")
+
+
+def build_pipeline(services: Services) -> IngestPipeline:
+    """Wire learning into a home's services; whoever has it calls `close` in the end."""
+    policies = Policies(services.graph_policy, services.memory_policy)
+    return IngestPipeline(services.store, services.home, services.settings, services.clock, policies)
+
+
+class IngestLearner:
+    """Finds and learns through a pipeline; a `worker.Learner` of its pieces of work.
+
+    `unreadable` names the folders that could not be looked into the last time, with the reason.
+    """
+
+    def __init__(self, pipeline: IngestPipeline) -> None:
+        self._pipeline = pipeline
+        self._left_in_the_middle: set[str] = set()
+        self.unreadable: tuple[str, ...] = ()
+
+    def find(self) -> Found[Work]:
+        """Look at all folders; a piece of the backlog that was begun stays one.
+
+        Raises:
+            Unavailable: the store can't be used now.
+        """
+        scan = self._pipeline.scan()
+        self.unreadable = tuple(it for it in scan.unreadable if not it.endswith(_ABSENT))
+        self._left_in_the_middle &= {it.name for it in scan.works}
+        return Found(
+            fresh=[it for it in scan.works if not self._is_backlog(it)],
+            backlog=[it for it in scan.works if self._is_backlog(it)],
+            look_again_in=scan.look_again_in,
+        )
+
+    def learn(self, piece: Work, should_stop: Callable[[], bool]) -> Done:
+        """Learn a piece.
+
+        Raises:
+            Unavailable: the store can't be used now; the piece waits where it was.
+        """
+        done = self._pipeline.run(piece, should_stop=should_stop)
+        if done.is_finished:
+            self._left_in_the_middle.discard(piece.name)
+        elif self._is_backlog(piece):
+            self._left_in_the_middle.add(piece.name)
+        if done.items or done.failed:
+            _LOG.info("learned", kind=piece.kind.value, id=_id(done), items=done.items, failed=done.failed)
+        return Done(done.items, done.failed, is_finished=done.is_finished)
+
+    def name(self, piece: Work) -> str:
+        """Return what a piece is known by."""
+        return piece.name
+
+    def catch_up(self) -> bool:
+        """Join a few older memories to entities that appeared after them; tell whether that was all.
+
+        Raises:
+            Unavailable: the store can't be used now.
+        """
+        return self._pipeline.link_late_mentions().is_done
+
+    def close(self) -> None:
+        """Give back what the pipeline holds."""
+        self._pipeline.close()
+
+    def _is_backlog(self, piece: Work) -> bool:
+        return piece.is_backlog or piece.name in self._left_in_the_middle
+
+
+def _id(done: WorkDone) -> str | None:
+    """Return what the store calls what was learned; names of files may tell what somebody wrote."""
+    if done.transcript is not None:
+        return done.transcript.session_id
+    return None if done.item is None else done.item.id

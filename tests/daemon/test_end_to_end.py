@@ -1,0 +1,341 @@
+"""The daemon as it is started: it learns, ends when told, survives being killed, and is one per home."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+import pytest
+
+from daemon.exits import Exit
+from daemon.instance import find_state, is_held
+from graph_memory.bootstrap import open_services
+from graph_memory.config import load_config
+from graph_memory.domain.ledger import IngestState
+from graph_memory.domain.memories import MemoryFilter
+from graph_memory.domain.principal import LOCAL_ADMIN
+from graph_memory.home import Home
+
+COMMAND = Path(sys.executable).with_name("graph-memory")
+BOUND = 60.0
+SESSION = "5f1c1a52-aaaa-4bbb-8ccc-0123456789ab"
+
+
+class Daemon:
+    """A running daemon, with what it says gathered as it comes."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.said: list[str] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said.append(line.rstrip("\n"))
+
+    def ended(self, number: int | None = None) -> int:
+        """Send a signal, if one is given, and return the exit status."""
+        if number is not None:
+            self.process.send_signal(number)
+        status = self.process.wait(BOUND)
+        self._reader.join(BOUND)
+        return status
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "projects"
+    monkeypatch.setenv("CLAUDE_PROJECTS_DIR", str(folder))
+    monkeypatch.setenv("GRAPH_MEMORY_INGEST__RESCAN_SECONDS", "1")
+    return folder
+
+
+@pytest.fixture
+def home(projects: Path) -> Home:
+    return load_config(os.environ).home
+
+
+@contextmanager
+def running(*words: str, **environ: str) -> Iterator[Daemon]:
+    """Start a daemon and wait until it works."""
+    process = subprocess.Popen(
+        [COMMAND, "run", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **environ},
+    )
+    daemon = Daemon(process)
+    try:
+        wait_for(lambda: pid_of_daemon() == process.pid or process.poll() is not None)
+        yield daemon
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        daemon.ended()
+        if process.stdout is not None:
+            process.stdout.close()
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+def pid_of_daemon() -> int | None:
+    state = find_state(load_config(os.environ).home)
+    return None if state is None else state.pid
+
+
+def wait_for(holds: Callable[[], object]) -> None:
+    """Wait until something holds; fail after a minute."""
+    until = time.monotonic() + BOUND
+    while not holds():
+        assert time.monotonic() < until, "it did not come about"
+        time.sleep(0.05)
+
+
+def titles(query: str) -> list[str]:
+    """Return the titles of all memories that a text finds."""
+    with open_services(load_config(os.environ)) as services:
+        page = services.memory_search.search(LOCAL_ADMIN, query, MemoryFilter(), limit=100)
+    return [it.memory.title for it in page.found]
+
+
+def say(projects: Path, prompt: str, answer: str = "", *, number: int = 0) -> None:
+    """Append a prompt, and an answer to it, to the session's transcript."""
+    folder = projects / "-home-dev-lighthouse"
+    folder.mkdir(parents=True, exist_ok=True)
+    at = datetime(2026, 1, 15, 12, tzinfo=UTC) + timedelta(minutes=number)
+    shared = {"isSidechain": False, "cwd": "/home/dev/lighthouse", "sessionId": SESSION, "timestamp": at.isoformat()}
+    lines: list[dict[str, Any]] = [
+        {"type": "user", "uuid": f"u{number}", "parentUuid": f"a{number - 1}" if number else None, **shared}
+    ]
+    lines[0]["message"] = {"role": "user", "content": prompt}
+    if answer:
+        message = {"id": f"m{number}", "role": "assistant", "content": [{"type": "text", "text": answer}]}
+        lines.append(
+            {"type": "assistant", "uuid": f"a{number}", "parentUuid": f"u{number}", **shared, "message": message}
+        )
+    with (folder / f"{SESSION}.jsonl").open("ab") as file:
+        for line in lines:
+            file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def drop(home: Home, name: str, text: str) -> None:
+    home.pending.mkdir(parents=True, exist_ok=True)
+    (home.pending / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.spec("inbox.dropped-by-hand")
+def test_a_note_and_a_conversation_are_found_while_it_runs(home: Home, projects: Path) -> None:
+    projects.mkdir()
+    with running() as daemon:
+        drop(home, "lamp.md", "# The lamp\n\nThe lamp of the lighthouse is a Fresnel lens.")
+        say(projects, "why does the foghorn stutter?", "Its compressor valve sticks below five degrees.")
+        wait_for(lambda: titles("fresnel"))
+        wait_for(lambda: titles("compressor valve"))
+        say(projects, "and the spare bulb?", "In the drawer under the barometer.", number=1)
+        wait_for(lambda: titles("barometer"))
+        found = subprocess.run(
+            [COMMAND, "search", "--json", "fresnel"], capture_output=True, check=True, timeout=BOUND, text=True
+        )
+        assert orjson.loads(found.stdout)["memories"][0]["title"] == "The lamp"
+        assert subprocess.run([COMMAND, "status"], capture_output=True, check=False, timeout=BOUND).returncode == 0
+        assert daemon.ended(signal.SIGTERM) == Exit.OK
+    assert not is_held(home)
+    assert find_state(home) is None
+    assert [it.name for it in home.pending.iterdir()] == []
+    assert [it.name for it in home.completed.rglob("*.md")] == ["lamp.md"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_end_it_ends_well(home: Home, number: int) -> None:
+    with running() as daemon:
+        assert daemon.ended(number) == Exit.OK
+        assert daemon.process.stdout is not None
+        assert daemon.process.stdout.read() == ""
+    assert "daemon_end" in home.daemon_log.read_text(encoding="utf-8")
+
+
+def test_its_first_words_are_what_it_reads_and_how_far_back(home: Home, projects: Path) -> None:
+    with running("--since", "7") as daemon:
+        daemon.ended(signal.SIGTERM)
+    said = "\n".join(daemon.said)
+    for part in (str(home.path), str(projects), str(home.pending), "the last 7 days are read", "not there yet"):
+        assert part in said
+    with running() as daemon:
+        daemon.ended(signal.SIGTERM)
+    assert "the last 90 days" in "\n".join(daemon.said)
+
+
+def test_a_second_daemon_is_refused_and_told_who_has_the_home(home: Home) -> None:
+    with running() as first:
+        second = subprocess.run([COMMAND, "run"], capture_output=True, text=True, check=False, timeout=BOUND)
+        assert second.returncode == Exit.BUSY
+        assert str(first.process.pid) in second.stderr
+        assert len(second.stderr.splitlines()) == 1
+        assert first.process.poll() is None
+
+
+@pytest.mark.spec("inbox.crash", "transcripts.cursor.resumes")
+def test_killed_in_the_middle_it_loses_and_doubles_nothing(home: Home, projects: Path) -> None:
+    names = [f"note{number}" for number in range(30)]
+    for number, name in enumerate(names):
+        drop(home, f"{name}.md", f"# Title {name}\n\nAll about {name} and its lantern.")
+        say(projects, f"tell me about beacon{number}", f"The answer is tide{number}.", number=number)
+    for kill_after in (1, 12):
+        with running() as daemon:
+            wait_for(partial(has_learned, kill_after))
+            daemon.ended(signal.SIGKILL)
+        assert not is_held(home)
+    with running() as daemon:
+        wait_for(lambda: len(titles("lantern")) >= len(names))
+        wait_for(lambda: all(titles(f"tide{number}") for number in range(30)))
+        wait_for(lambda: settled(home))
+        assert daemon.ended(signal.SIGTERM) == Exit.OK
+    assert sorted(titles("lantern")) == sorted(f"Title {name}" for name in names)
+    for number in range(30):
+        assert len(titles(f"tide{number}")) == 1
+    assert [it for it in home.processing.rglob("*") if it.is_file() and not it.name.startswith(".")] == []
+
+
+def is_at(home: Home, activity: str) -> bool:
+    state = find_state(home)
+    return state is not None and state.activity == activity
+
+
+def has_learned(least: int) -> bool:
+    return len(titles("lantern")) >= least
+
+
+def settled(home: Home) -> bool:
+    """Tell whether nothing waits any more."""
+    with open_services(load_config(os.environ)) as services:
+        queue = services.insight.stats(LOCAL_ADMIN).queue
+    return is_at(home, "watching") and not queue[IngestState.PENDING] and not queue[IngestState.PROCESSING]
+
+
+def test_a_projects_folder_that_appears_later_is_seen(home: Home, projects: Path) -> None:
+    with running() as daemon:
+        say(projects, "where is the keeper?", "On the mainland until Thursday.")
+        wait_for(lambda: titles("mainland"))
+        daemon.ended(signal.SIGTERM)
+
+
+@pytest.mark.spec("transcripts.first-run.ninety-days", "transcripts.first-run.by-mtime")
+def test_older_sessions_are_read_once_somebody_asks_for_them(home: Home, projects: Path) -> None:
+    say(projects, "where is the keeper?", "On the mainland until Thursday.")
+    [file] = projects.rglob("*.jsonl")
+    old = time.time() - 100 * 86_400
+    os.utime(file, (old, old))
+    with running() as daemon:
+        wait_for(lambda: settled(home))
+        assert titles("mainland") == []
+        daemon.ended(signal.SIGTERM)
+    with running("--since", "200") as daemon:
+        wait_for(lambda: titles("mainland"))
+        daemon.ended(signal.SIGTERM)
+
+
+def test_while_somebody_holds_the_store_it_waits_and_then_learns(home: Home) -> None:
+    with running() as daemon, open_services(load_config(os.environ)) as services:
+        held, let_go = threading.Event(), threading.Event()
+
+        def hold(_tx: object) -> None:
+            held.set()
+            assert let_go.wait(BOUND)
+
+        holder = threading.Thread(target=lambda: services.store.write(LOCAL_ADMIN, hold))
+        holder.start()
+        assert held.wait(BOUND)
+        drop(home, "lamp.md", "The lamp of the lighthouse is a Fresnel lens.")
+        wait_for(lambda: is_at(home, "learning"))
+        assert titles("fresnel") == []
+        let_go.set()
+        holder.join(BOUND)
+        wait_for(lambda: titles("fresnel"))
+        daemon.ended(signal.SIGTERM)
+
+
+@pytest.mark.spec("config.file.missing-warns")
+def test_a_missing_settings_file_is_logged_and_no_failure(home: Home) -> None:
+    with running() as daemon:
+        assert daemon.ended(signal.SIGTERM) == Exit.OK
+    lines = [orjson.loads(line) for line in home.daemon_log.read_bytes().splitlines()]
+    assert [it["level"] for it in lines if it["event"] == "no_config_file"] == ["warning"]
+
+
+def test_a_store_without_its_password_ends_with_seventy_eight_and_the_reason(home: Home) -> None:
+    done = subprocess.run(
+        [COMMAND, "run"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=BOUND,
+        env={**os.environ, "GRAPH_MEMORY_STORE": "neo4j"},
+    )
+    assert done.returncode == Exit.CONFIG
+    assert "NEO4J_PASSWORD" in done.stderr
+    assert not home.path.exists()
+
+
+def test_what_was_missed_is_made_good_at_the_start(home: Home) -> None:
+    with open_services(load_config(os.environ)):
+        pass
+    long_ago = time.time() - 10 * 86_400
+    os.utime(home.store_file, (long_ago, long_ago))
+    with running() as daemon:
+        wait_for(lambda: "communities succeeded" in changelogs(home))
+        daemon.ended(signal.SIGTERM)
+    assert "export succeeded" in changelogs(home)
+    assert len(list(home.backups.glob("*.jsonl"))) == 1
+
+
+def changelogs(home: Home) -> str:
+    return "".join(it.read_text(encoding="utf-8") for it in home.logs.glob("????-??-??.md"))
+
+
+def test_the_service_manager_is_told_of_start_life_and_end(home: Home) -> None:
+    with (
+        TemporaryDirectory(prefix="gm-") as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
+    ):
+        manager.bind(f"{folder}/notify")
+        manager.settimeout(BOUND)
+        with running(NOTIFY_SOCKET=f"{folder}/notify", WATCHDOG_USEC="1000000") as daemon:
+            assert manager.recv(100) == b"READY=1"
+            assert manager.recv(100) == b"WATCHDOG=1"
+            daemon.process.terminate()
+            heard = manager.recv(100)
+            while heard == b"WATCHDOG=1":
+                heard = manager.recv(100)
+            assert heard == b"STOPPING=1"
+            assert daemon.ended() == Exit.OK
+
+
+def test_a_second_signal_ends_it_at_once() -> None:
+    code = """
+import os, signal, time
+from daemon.app import ending_by_signal
+with ending_by_signal() as ending:
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert ending.wait(10)
+    print("finishing", flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=BOUND)
+    assert (done.returncode, done.stdout) == (128 + signal.SIGTERM, "finishing\n")
