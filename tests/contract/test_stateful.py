@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -128,6 +129,7 @@ def outcome(store: Store, tenant: str, work: Callable[[WriteTransaction], object
         return "raised", type(error)
 
 
+@pytest.mark.timeout(300 + OPERATIONS)  # a failure takes a while to be made small
 def test_all_stores_do_the_same() -> None:
     examples = max(1, OPERATIONS // STEPS)
     Stores.count = 0
