@@ -10,9 +10,10 @@ from datetime import datetime
 from pathlib import Path
 
 from graph_memory.config.settings import Settings
-from graph_memory.domain.errors import IngestError, InvalidRequest, NotFound
+from graph_memory.domain.errors import GraphMemoryError, IngestError, InvalidRequest, NotFound
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
 from graph_memory.home import Home
+from graph_memory.log import get_logger
 from graph_memory.ports.store import Store
 from ingest.arrivals import Arrivals, Look
 from ingest.exclusions import Exclusions
@@ -33,6 +34,7 @@ LINK = (
     "`graph-memory ingest PATH`"
 )
 SPECIAL = "this is no regular file"
+_LOG = get_logger("ingest.pipeline")
 
 
 class IngestPipeline:
@@ -167,11 +169,21 @@ class IngestPipeline:
         try:
             learned = self._documents.learn(self._principal, raw)
         except (IngestError, InvalidRequest) as error:
-            failure = Failure(raw.key, raw.path, len(raw.data), str(error), raw.sidecar)
-            item = self._documents.fail(self._principal, failure)
-            return WorkDone(failed=1, item=item, reason=str(error))
+            return self._fail(raw, str(error))
+        except GraphMemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a defect of ours must not come back with every rescan
+            reference = _LOG.unexpected("document_failed", error)
+            return self._fail(
+                raw, f"failed unexpectedly, the log has it as {reference}; `graph-memory retry` tries again"
+            )
         is_new = not learned.is_known
         return WorkDone(items=int(is_new), item=learned.item, is_known=learned.is_known, warnings=learned.warnings)
+
+    def _fail(self, raw: RawDocument, reason: str) -> WorkDone:
+        failure = Failure(raw.key, raw.path, len(raw.data), reason, raw.sidecar)
+        item = self._documents.fail(self._principal, failure)
+        return WorkDone(failed=1, item=item, reason=reason)
 
     def _run_sidecar(self, found: Found, claim: Claim) -> WorkDone:
         sidecar = read_sidecar(claim.file)

@@ -126,8 +126,8 @@ def test_a_document_stays_pending_while_the_store_cannot_take_it(
     assert learner.titles() == ["Note"]
 
 
-def test_a_defect_in_learning_leaves_the_document_where_it_was(
-    learner: Learner, monkeypatch: pytest.MonkeyPatch
+def test_a_defect_in_learning_sets_the_document_aside_with_its_trace(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
@@ -135,9 +135,13 @@ def test_a_defect_in_learning_leaves_the_document_where_it_was(
     learner.place.drop("n.md", TEXT)
     with monkeypatch.context() as patch:
         patch.setattr("ingest.learning.store_document", broken)
-        with pytest.raises(ZeroDivisionError):
-            learner.learn()
-    assert learner.place.files(learner.place.home.pending) == ["n.md"]
+        (done,) = learner.learn()
+    assert done.item is not None
+    assert done.item.state is IngestState.FAILED
+    assert done.reason is not None
+    assert "e-" in done.reason
+    assert "document_failed" in caplog.text
+    assert learner.place.files(learner.place.home.pending) == []
     assert learner.memories() == []
 
 
