@@ -16,9 +16,13 @@ from graph_memory.services.naming import path_name, similar_entities
 MAX_HOPS = 4
 MAX_NODES = 500
 MAX_ENTITIES = 500
+MAX_FOUND = 10_000
+"""How many entities a search of the catalogue finds and counts."""
 RELATIONS_PER_HOP = 1_000
 FEWEST_PER_HOP = 200
 """How many relations one hop may bring, strongest first: at most, at least; between, twice the nodes asked for."""
+FAR_SHARE = 4
+"""One place in so many is kept for what lies beyond a hop, so that a hub does not fill the answer alone."""
 STARTS_PER_NAME = 5
 """How many entities one name may stand for when it is not the exact name of any."""
 
@@ -95,7 +99,10 @@ class Recall:
         limit: int = 20,
         offset: int = 0,
     ) -> EntityPage:
-        """List or search the catalogue; a search without `sort_by` is ordered by relevance, else by confidence."""
+        """List or search the catalogue; a search without `sort_by` is ordered by relevance, else by confidence.
+
+        A search finds, and `total` counts, at most ten thousand.
+        """
         types = None if entity_type is None else frozenset({type_key(entity_type)})
         where = EntityFilter(type_keys=types, min_confidence=min_confidence)
 
@@ -104,9 +111,11 @@ class Recall:
                 found = tx.entities.page(where, sort_by or EntityOrder.CONFIDENCE, limit, offset)
                 total = tx.entities.count(where)
             else:
-                matching = _search(tx, search, where)
-                ordered = matching if sort_by is None else sorted(matching, key=_order_key(sort_by))
-                found, total = ordered[offset : offset + limit], len(ordered)
+                ids = _search(tx, search, where)
+                if sort_by is not None:
+                    ids = [it.id for it in sorted(tx.entities.find(ids).values(), key=_order_key(sort_by))]
+                by_id = tx.entities.find(ids[offset : offset + limit])
+                found, total = [by_id[it] for it in ids[offset : offset + limit]], len(ids)
             counts = tx.entities.degrees([it.id for it in found])
             return EntityPage(tuple(found), counts, total)
 
@@ -125,21 +134,16 @@ def _order_key(order: EntityOrder) -> Callable[[Entity], tuple[float | str, str]
             return lambda it: (it.id, it.id)
 
 
-def _search(tx: ReadTransaction, text: str, where: EntityFilter) -> list[Entity]:
-    """Find entities by exact name, then by text, by the beginning of a word, or by names that look alike."""
-    found: dict[str, Entity] = {}
-    exact = tx.entities.find_by_name({name_key(text)}).get(name_key(text), ())
-    found.update({it.id: it for it in exact if where.matches(it)})
-    hits = tx.entities.search(parse_query(text), where, MAX_ENTITIES)
-    by_id = tx.entities.find([it.ref for it in hits])
-    found.update({it.ref: by_id[it.ref] for it in hits if it.ref not in found})
+def _search(tx: ReadTransaction, text: str, where: EntityFilter) -> list[str]:
+    """Find the ids of entities by exact name, then by text, by the beginning of a word, or by names that look alike."""
+    exact = [it.id for it in tx.entities.find_by_name({name_key(text)}).get(name_key(text), ()) if where.matches(it)]
+    hits = tx.entities.search(parse_query(text), where, MAX_FOUND)
+    found = dict.fromkeys([*exact, *(it.ref for it in hits)])
     if not found:
-        begun = tx.entities.search(parse_query(f"{text}*"), where, MAX_ENTITIES)
-        by_id = tx.entities.find([it.ref for it in begun])
-        found.update({it.ref: by_id[it.ref] for it in begun})
+        found = dict.fromkeys(it.ref for it in tx.entities.search(parse_query(f"{text}*"), where, MAX_FOUND))
     if not found:
-        found.update({it.id: it for it in similar_entities(tx, text, where)})
-    return list(found.values())[:MAX_ENTITIES]
+        found = dict.fromkeys(it.id for it in similar_entities(tx, text, where))
+    return list(found)
 
 
 class _Walk:
@@ -157,22 +161,24 @@ class _Walk:
             self._start(name)
         project = self._project()
         distances = self._distances(project)
-        strength = self._spread(distances)
+        starts = list(dict.fromkeys(it for ids in self._starts.values() for it in ids))
+        hops = self._spread(starts, distances)
+        entities = self._tx.entities.find({it for hop in (starts, *hops) for it in hop})
         wanted = {type_key(it) for it in self._question.entity_types}
-        # One more than asked for tells that there is more; only a filter by type must look at all.
-        ids = strength if wanted else strength[: self._question.limit + 1]
-        entities = self._tx.entities.find(ids)
-        shown = [entities[it] for it in ids if not wanted or type_key(entities[it].type) in wanted]
-        nodes = shown[: self._question.limit]
-        relations = self._relations([it.id for it in nodes], distances)
+        starts, *hops = (
+            [it for it in hop if it in entities and (not wanted or type_key(entities[it].type) in wanted)]
+            for hop in (starts, *hops)
+        )
+        ids = self._chosen(starts, hops)
+        relations = self._relations(ids, distances)
         return Subgraph(
-            nodes=tuple(nodes),
+            nodes=tuple(entities[it] for it in ids),
             relations=relations,
             starts=self._starts,
             inexact=tuple(self._inexact),
             unknown=tuple(self._unknown),
             project_id=project,
-            is_cut=len(shown) > len(nodes),
+            is_cut=len(ids) < len({it for hop in (starts, *hops) for it in hop}),
         )
 
     def _start(self, name: str) -> None:
@@ -223,20 +229,39 @@ class _Walk:
             distances.update(dict.fromkeys(sorted(frontier), hop))
         return distances
 
-    def _spread(self, distances: Mapping[str, int]) -> list[str]:
-        """Walk hop by hop; return ids: starts first, then each hop's in order of the weight that led there."""
-        seen = dict.fromkeys(it for ids in self._starts.values() for it in ids)
-        frontier = list(seen)
-        limit = self._hop_limit()
-        for _ in range(self._question.max_hops):
-            if not frontier:
-                break
-            found = self._tx.relations.neighbours(frontier, self._where, exclude=seen.keys(), limit=limit)
-            weighed = sorted(found, key=lambda it: (-effective_weight(it, distances, self._affinity), it.id))
-            fresh = dict.fromkeys(end for it in weighed for end in (it.source_id, it.target_id) if end not in seen)
-            frontier = list(fresh)
-            seen.update(fresh)
-        return list(seen)
+    def _spread(self, starts: Sequence[str], distances: Mapping[str, int]) -> list[list[str]]:
+        """Walk hop by hop; return the ids of each hop by the weight that led there, ties by id.
+
+        A walk goes on from what the answer will hold, so that nothing in it hangs in the air; where types restrict the
+        answer, from all that was found.
+        """
+        seen, frontier = set(starts), list(starts)
+        room, limit = self._question.limit - len(starts), self._hop_limit()
+        hops: list[list[str]] = []
+        while frontier and len(hops) < self._question.max_hops:
+            found = self._tx.relations.neighbours(frontier, self._where, exclude=seen, limit=limit)
+            ranks: dict[str, float] = {}
+            for relation in found:
+                weight = effective_weight(relation, distances, self._affinity)
+                for end in {relation.source_id, relation.target_id} - seen:
+                    ranks[end] = max(weight, ranks.get(end, 0.0))
+            hops.append(sorted(ranks, key=lambda it: (-ranks[it], it)))
+            frontier = hops[-1] if self._question.entity_types else hops[-1][: max(0, room - room // FAR_SHARE)]
+            room -= len(frontier)
+            seen.update(frontier)
+        return hops
+
+    def _chosen(self, starts: Sequence[str], hops: Sequence[Sequence[str]]) -> list[str]:
+        """Choose whom the limit leaves in: starts, then of each hop the strongest, with some places for the next."""
+        limit = self._question.limit
+        chosen = dict.fromkeys(starts[:limit])
+        for number, hop in enumerate(hops):
+            fresh = [it for it in hop if it not in chosen]
+            beyond = {it for far in hops[number + 1 :] for it in far} - chosen.keys() - set(fresh)
+            room = limit - len(chosen)
+            chosen.update(dict.fromkeys(fresh[: room - min(len(beyond), room // FAR_SHARE)]))
+        left = dict.fromkeys(it for hop in hops for it in hop if it not in chosen)
+        return [*chosen, *left][:limit]
 
     def _hop_limit(self) -> int:
         if self._question.entity_types:

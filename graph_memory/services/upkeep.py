@@ -127,7 +127,10 @@ class Upkeep:
     def validate(
         self, principal: Principal, *, session: str | None = None, max_issues: int = 50, offset: int = 0
     ) -> IssuePage:
-        """Find what is wrong with names, duplicates, orphans and aliases, most serious first."""
+        """Find what is wrong with names, duplicates, orphans and aliases, most serious first.
+
+        With a `session`, among the entities that were first stated in it.
+        """
 
         def work(tx: ReadTransaction) -> IssuePage:
             issues = sorted(_issues(tx, EntityFilter(session=session)), key=lambda it: it.priority)
@@ -238,6 +241,9 @@ def _issues(tx: ReadTransaction, where: EntityFilter) -> list[Issue]:
     """Find the issues of the entities that `where` means, seen among all entities."""
     everything = _everything(tx, EntityFilter())
     scope = everything if where == EntityFilter() else _everything(tx, where)
+    if where.session is not None:
+        evidence = tx.entities.evidence({it.id for it in scope})
+        scope = [it for it in scope if evidence[it.id][0].provenance.session == where.session]
     ids = {it.id for it in scope}
     degrees, aliases = tx.entities.degrees(ids), tx.entities.aliases(ids)
     issues = [issue for it in scope for issue in name_issues(it)]
