@@ -12,7 +12,7 @@ from graph_memory.adapters.reference.store import ReferenceStore
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.bootstrap import Services, build_services
 from graph_memory.config import load_config
-from graph_memory.domain.entities import Evidence
+from graph_memory.domain.entities import EntityFilter, EntityOrder, Evidence
 from graph_memory.domain.names import type_key
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
 from graph_memory.domain.relations import RelationFilter
@@ -101,6 +101,16 @@ class Client:
 
         return self.services.store.read(self.caller, work)
 
+    def stored(self) -> dict[str, float]:
+        """Return every confidence and weight as it is stored, unrounded, by id."""
+
+        def work(tx: ReadTransaction) -> dict[str, float]:
+            entities = tx.entities.page(EntityFilter(), EntityOrder.ID, 10_000)
+            relations = tx.relations.page(RelationFilter(current_only=False), None, 10_000)
+            return {it.id: it.confidence for it in entities} | {it.id: it.weight for it in relations}
+
+        return self.services.store.read(self.caller, work)
+
     def counts(self) -> dict[str, int]:
         """Count entities, current relations and memories: what must not change where a call is refused."""
         stats = self.call("graph_stats")
@@ -143,11 +153,11 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 def new_client(store: Store, clock: Clock, home: Path) -> Callable[..., Client]:
     """Make a client of a home, with settings of its own: `new_client(GRAPH_MEMORY_LIMITS__MAX_REPLY_BYTES="20000")`."""
 
-    def make(**environ: str) -> Client:
+    def make(pause: Callable[[float], None] = lambda _: None, **environ: str) -> Client:
         config = load_config({"HOME": str(home.parent), **environ}, home)
         assert config.problems == ()
         config.home.ensure()
-        return Client(build_services(config, store, clock=clock, pause=lambda _: None), clock)
+        return Client(build_services(config, store, clock=clock, pause=pause), clock)
 
     return make
 
