@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graph_memory.domain.entities import Alias, Entity
+from graph_memory.domain.entities import Entity
 from graph_memory.domain.names import name_key, type_key
 
 LOW_CONFIDENCE = 0.3
@@ -14,6 +14,8 @@ NEAR_DUPLICATE = 0.9
 """How alike two names of one type must be, in 0–1, to be reported."""
 WINDOW = 5
 """How many of the next names, in order of letters, one is compared with."""
+ALIAS_TYPE_KEY = "alias"
+ALIAS_RELATION_KEY = "alias_of"
 _DIGITS = re.compile(r"\d+")
 
 _GENERIC = frozenset(
@@ -23,7 +25,7 @@ _GENERIC = frozenset(
     "update user website work n/a none null tbd todo untitled".split()
 )
 _REFERENCE = re.compile(
-    r"^(?:the|this|that|these|those|my|our|your|his|her|their|its|it|a|an|some|such)\s+\S"
+    r"^(?:the|this|that|these|those|my|our|your|his|her|their|its|a|an|some|such)\s+\S"
     r"|^(?:it|this|that|they|he|she|we|you|i)$"
 )
 
@@ -118,12 +120,12 @@ def several_types_issues(entities: Sequence[Entity]) -> list[Issue]:
     return found
 
 
-def alias_issues(aliases: Sequence[Alias], entity_ids: Collection[str]) -> list[Issue]:
-    """Find aliases that lead nowhere."""
+def alias_issues(entities: Iterable[Entity], leading: Collection[str]) -> list[Issue]:
+    """Find entities of type Alias that lead nowhere; `leading` are the ids of those that lead somewhere."""
     return [
-        Issue(IssueType.DANGLING_ALIAS, it.entity_id, it.name, f"Alias of an entity that is gone: {it.name!r}")
-        for it in aliases
-        if it.entity_id not in entity_ids
+        Issue(IssueType.DANGLING_ALIAS, it.id, it.name, f"Alias of an entity that is gone: {it.name!r}")
+        for it in entities
+        if type_key(it.type) == ALIAS_TYPE_KEY and it.id not in leading
     ]
 
 

@@ -11,6 +11,8 @@ from graph_memory.domain.entities import Entity, EntityFilter, EntityOrder
 from graph_memory.domain.names import type_key
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.quality import (
+    ALIAS_RELATION_KEY,
+    ALIAS_TYPE_KEY,
     Issue,
     alias_issues,
     is_weak_orphan,
@@ -245,10 +247,12 @@ def _issues(tx: ReadTransaction, where: EntityFilter) -> list[Issue]:
         evidence = tx.entities.evidence({it.id for it in scope})
         scope = [it for it in scope if evidence[it.id][0].provenance.session == where.session]
     ids = {it.id for it in scope}
-    degrees, aliases = tx.entities.degrees(ids), tx.entities.aliases(ids)
+    degrees = tx.entities.degrees(ids)
+    aliases = {it.id for it in scope if type_key(it.type) == ALIAS_TYPE_KEY}
+    leading = {it.source_id for it in tx.relations.find_from(aliases, {ALIAS_RELATION_KEY}, RelationFilter())}
     issues = [issue for it in scope for issue in name_issues(it)]
     issues.extend(orphan_issue(it) for it in scope if is_weak_orphan(it, degrees[it.id]))
-    issues.extend(alias_issues([alias for found in aliases.values() for alias in found], ids))
+    issues.extend(alias_issues(scope, leading))
     pairs = several_types_issues(everything) + near_duplicate_issues(everything, likeness)
     issues.extend(it for it in pairs if ids & {it.entity_id, *it.related_ids})
     return issues
