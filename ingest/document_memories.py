@@ -15,9 +15,10 @@ from graph_memory.domain.memories import ConnectionType, Memory, Mention, Status
 from graph_memory.domain.names import name_key, type_key
 from graph_memory.domain.relations import RelationKey
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
+from graph_memory.services.links import claim_names
 from graph_memory.services.rewrite import put_memory_text
 from graph_memory.services.write import add_memories, add_parts, redaction_events
-from ingest.extraction import longest_matches
+from ingest.known_names import longest_matches
 from ingest.mentions import MENTIONS_KEY, READ_CHARS, Mentioned, Naming, mention, read_names, read_stated
 from ingest.policies import Policies
 from ingest.prepared import Prepared
@@ -162,6 +163,7 @@ class _Writing:
         drafts = self._document.drafts() if not staged else [self._document.draft(0)]
         added = add_memories(self._tx, drafts, self._now, self._policies.memory, links_within=False)
         self._linked = {it.id: it.mentions for it in added}
+        self._claim_names(added[0].id)
         ids = [it.id for it in added] + list(staged)
         return self._finish(ids, counted=())
 
@@ -172,6 +174,7 @@ class _Writing:
         self._unjoin([it.id for it in old])
         self._tx.memories.delete_mentions({it.id for it in chunks})
         self._rewrite(whole, 0)
+        self._claim_names(whole.id)
         ids = [whole.id, *(staged or self._rewrite_chunks(chunks))]
         surplus = [it for it in chunks if it.id not in ids]
         gone = [replace(it, status=Status.SUPERSEDED, content_key=None, updated_at=self._now) for it in surplus]
@@ -221,6 +224,11 @@ class _Writing:
         )
         self._linked[memory.id] = written.mentions
         return memory.id
+
+    def _claim_names(self, id_: int) -> None:
+        """Let links by the name of the file, or by a title that is taken, know of the document."""
+        memory = self._tx.memories.find({id_})[id_]
+        claim_names(self._tx, memory, self._document.titles[0], self._now, self._policies.memory)
 
     def _unjoin(self, ids: Sequence[int]) -> None:
         whole, chunks = ids[0], ids[1:]

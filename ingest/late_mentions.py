@@ -27,7 +27,7 @@ from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
 from graph_memory.services.links import answer_with_entities, count_targets
 from ingest.document_memories import find_made, name_chunks
-from ingest.extraction import longest_matches
+from ingest.known_names import candidate_names, longest_matches
 from ingest.mentions import READ_CHARS, Naming, find_stated, mention, read_names, read_stated
 from ingest.policies import Policies
 from ingest.prepared import named_text
@@ -209,7 +209,9 @@ class _Reading:
             id_: {name_key(it.name), *(alias.name_key for alias in aliases.get(id_, ()))}
             for id_, it in self._tx.entities.find(new).items()
         }
-        matches = set(longest_matches(self._text.text[:READ_CHARS], {name for some in names.values() for name in some}))
+        # Others are too long to be found when a text is read the first time: the order must not matter.
+        findable = {name for some in names.values() for name in some if name in candidate_names(name)}
+        matches = set(longest_matches(self._text.text[:READ_CHARS], findable))
         named = {id_ for id_, some in names.items() if some & matches} - {self._text.source_id}
         return bool(named - self._counted(named & self._before(), named))
 

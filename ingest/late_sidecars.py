@@ -11,6 +11,7 @@ from graph_memory.domain.ledger import IngestItem
 from graph_memory.domain.memories import GLOBAL_PROJECT, Memory
 from graph_memory.ports.graph_rows import EvidenceFilter
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
+from graph_memory.services.links import claim_names
 from graph_memory.services.rewrite import put_memory_text
 from ingest.mentions import Naming, mention, read_names
 from ingest.policies import Policies
@@ -60,6 +61,8 @@ class _Late:
         """Change memories, entities and relations as the sidecar says."""
         changed = [self._place(it) for it in memories]
         whole = changed[0]
+        if whole.project_id != memories[0].project_id:
+            claim_names(self._tx, whole, whole.title, self._now, self._policies.memory)
         counted = {it.entity_id for it in self._tx.memories.mentions_of_memories({whole.id})}
         source = put_document(
             self._tx, self._item.path, self._properties(whole), self._provenance, self._now, self._policies.graph

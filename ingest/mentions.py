@@ -21,13 +21,13 @@ from graph_memory.domain.weights import changed
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.links import answer_with_entities
 from graph_memory.services.statements import apply_batch
-from ingest.extraction import candidate_names, extract, longest_matches
+from ingest.extraction import extract
+from ingest.known_names import candidate_names, longest_matches
 
 MENTIONS = "MENTIONS"
 MENTIONS_KEY = type_key(MENTIONS)
 READ_CHARS = 400_000
 """Characters of a text that are read for names: a second's work."""
-_LONGEST_NAME = 200  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def find_known(tx: ReadTransaction, names: TextNames, source_id: str) -> Mapping
     """
     found = tx.entities.find_by_name(names.keys) if names.keys else {}
     shown = {name_key(it.name) for it in names.stated}
-    matches = longest_matches(names.text, found.keys() | shown, most_words=_LONGEST_NAME) if found else ()
+    matches = longest_matches(names.text, found.keys() | shown) if found else ()
     ids = {key: frozenset(it.id for it in found[key]) - {source_id} for key in matches if key in found}
     return {key: some for key, some in ids.items() if some}
 

@@ -146,10 +146,10 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def _other_titles(title: str, path: str) -> tuple[str, ...]:
-    """Return the title with its folder, for when other content has it."""
+    """Return the title with its folder, the innermost alone or all of them, for when other content has it."""
     pure = PurePosixPath(path)
-    folder = pure.parent.name if pure.is_absolute() else str(pure.parent)
-    return (f"{title} ({redact(folder).text})",) if folder not in {"", "."} else ()
+    folders = [pure.parent.name, *([] if pure.is_absolute() else [str(pure.parent)])]
+    return tuple(dict.fromkeys(f"{title} ({redact(it).text})" for it in folders if it not in {"", "."}))
 
 
 def _chunk_titles(title: str, pieces: Sequence[str]) -> list[str]:

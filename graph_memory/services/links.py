@@ -10,7 +10,19 @@ from datetime import datetime
 from itertools import groupby
 
 from graph_memory.domain.entities import Entity
-from graph_memory.domain.link_targets import LinkIndex, Resolution, arrival_keys, link_target, spellings, target_id
+from graph_memory.domain.link_targets import (
+    MAX_CLAIMS,
+    Claim,
+    ClaimKind,
+    LinkIndex,
+    Resolution,
+    arrival_keys,
+    claims_of,
+    link_target,
+    possible_claims,
+    spellings,
+    target_id,
+)
 from graph_memory.domain.linking import (
     MAX_LINKS,
     WIKILINK_AGAIN,
@@ -20,12 +32,24 @@ from graph_memory.domain.linking import (
     strengthened,
     wikilink_weight,
 )
-from graph_memory.domain.memories import ConnectionType, Memory, Mention, OpenLink, Synapse, SynapseKey
+from graph_memory.domain.memories import (
+    ConnectionType,
+    Direction,
+    Memory,
+    Mention,
+    OpenLink,
+    Synapse,
+    SynapseFilter,
+    SynapseKey,
+)
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.names import name_key, slugify
 from graph_memory.domain.wikilinks import find_wikilinks
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.settling import settled_weights
+
+_ALL_LINKS = 10_000
+"""More than a memory has that people link to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +105,7 @@ def resolve_texts(tx: ReadTransaction, texts: Sequence[tuple[Memory, Mapping[str
     targets = dict.fromkeys(target for _, counts in texts for target in counts)
     if not targets:
         return [TextLinks({}) for _ in texts]
-    memories = _candidates(tx, targets)
-    index = LinkIndex(map(link_target, memories.values()))
+    memories, index = _index(tx, targets, {memory.project_id for memory, _ in texts})
     resolved = [{target: index.resolve(target, memory.project_id) for target in counts} for memory, counts in texts]
     unanswered = {
         name_key(target)
@@ -139,6 +162,71 @@ def _candidates(tx: ReadTransaction, targets: Iterable[str]) -> Mapping[int, Mem
     return found
 
 
+def _index(
+    tx: ReadTransaction, targets: Collection[str], project_ids: Collection[str]
+) -> tuple[Mapping[int, Memory], LinkIndex]:
+    """Read every memory that one of the targets may mean in these projects."""
+    memories = dict(_candidates(tx, targets))
+    claims = _find_claims(tx, possible_claims(targets, project_ids))
+    unread = {id_ for ids in claims.values() for id_ in ids} - memories.keys()
+    if unread:
+        memories.update(tx.memories.find(unread))
+    return memories, LinkIndex(map(link_target, memories.values()), claims)
+
+
+def _find_claims(tx: ReadTransaction, claims: Collection[Claim]) -> Mapping[Claim, Sequence[int]]:
+    found: dict[Claim, list[int]] = {}
+    open_ones = list(claims)
+    for place in range(MAX_CLAIMS):
+        keys = {claim.learned_key(place): claim for claim in open_ones}
+        known = tx.ledger.find_learned(keys) if keys else {}
+        for key, memory_id in known.items():
+            found.setdefault(keys[key], []).append(memory_id)
+        open_ones = [keys[key] for key in known]
+    return found
+
+
+def claim_names(tx: WriteTransaction, memory: Memory, wanted_title: str, now: datetime, policy: MemoryPolicy) -> None:
+    """Let a memory be meant by the title that it wanted, where another one has that, and by the name of its file.
+
+    For whoever stores documents, after they are stored. Links that waited for such a name are answered; links to
+    another memory by a title that is now shared are taken back, since nobody can tell which one is meant.
+    """
+    claims = claims_of(link_target(memory), wanted_title)
+    titled = [Claim(kind, memory.project_id, memory.title_key) for kind in ClaimKind]
+    known = _find_claims(tx, {*claims, *titled})
+    new = [it for it in claims if memory.id not in known.get(it, ()) and len(known.get(it, ())) < MAX_CLAIMS]
+    if new:
+        tx.ledger.add_learned({claim.learned_key(len(known.get(claim, ()))): memory.id for claim in new})
+    rivals = {id_ for ids in known.values() for id_ in ids}
+    if new:
+        rivals.update(it.id for it in tx.memories.find_by_title({it.name_key for it in new}, memory.project_id))
+    _take_back(tx, rivals - {memory.id})
+    if not new:
+        return
+    synapses = answer_open_links(tx, [memory], now, policy)
+    if synapses:
+        tx.synapses.put(synapses)
+        make_room(tx, {end for it in synapses for end in (it.source_id, it.target_id)})
+
+
+def _take_back(tx: WriteTransaction, targets: Collection[int]) -> None:
+    """Take back the links to these memories that their texts' links no longer mean, and keep them open."""
+    if not targets:
+        return
+    where = SynapseFilter(frozenset({ConnectionType.WIKILINK}), direction=Direction.IN)
+    incoming = tx.synapses.of_memories(targets, where, limit=_ALL_LINKS)
+    authors = list(tx.memories.find({it.source_id for it in incoming}).values())
+    texts = [(it, count_targets(it.content)) for it in authors]
+    links = {author.id: found for author, found in zip(authors, resolve_texts(tx, texts), strict=True)}
+    gone = [it.key for it in incoming if it.target_id in targets and it.target_id not in links[it.source_id].times]
+    if gone:
+        tx.synapses.delete(gone)
+    unanswered = [it for author in authors for it in links[author.id].open_links(author.id)]
+    if unanswered:
+        tx.memories.put_open_links(unanswered)
+
+
 def answer_open_links(
     tx: WriteTransaction, arrived: Collection[Memory], now: datetime, policy: MemoryPolicy
 ) -> Sequence[Synapse]:
@@ -151,7 +239,7 @@ def answer_open_links(
     if not waiting:
         return ()
     authors = tx.memories.find({link.memory_id for link in waiting})
-    index = LinkIndex(map(link_target, _candidates(tx, {link.target for link in waiting}).values()))
+    _, index = _index(tx, {link.target for link in waiting}, {it.project_id for it in authors.values()})
     closed = list[OpenLink]()
     times: dict[int, dict[int, int]] = {}
     for author_id, links in groupby(sorted(waiting, key=lambda link: link.memory_id), lambda link: link.memory_id):

@@ -104,7 +104,7 @@ def test_the_project_is_the_sidecars_then_the_front_matters(learner: Learner) ->
 
 @pytest.mark.spec("inbox.same-bytes-once", "inbox.idempotent-write")
 def test_the_same_bytes_add_nothing_under_whatever_name(learner: Learner) -> None:
-    text = "# Note\n\nsrc/app/main.py and https://example.org/x and [[Other]]"
+    text = "# Note\n\nsrc/app/main.py and https://sqlite.org/x and [[Other]]"
     learner.drop("n.md", text)
     learner.drop("Other.md", "other")
     once = learner.everything()
@@ -228,13 +228,13 @@ def test_a_changed_long_document_leaves_no_old_chunk(learner: Learner) -> None:
 def test_what_a_document_names_hangs_on_its_entity(learner: Learner) -> None:
     learner.drop(
         "deep/n.md",
-        "---\ntags: [planning]\n---\nSee src/app/main.py, https://example.org/page, #later,\n"
+        "---\ntags: [planning]\n---\nSee src/app/main.py, https://sqlite.org/fts5.html, #later,\n"
         "https://github.com/acme/tool and `pip install numpy`.",
     )
     document = learner.entity("document", "deep/n.md")
     assert document.properties["path"] == "deep/n.md"
     assert document.source_file == "deep/n.md"
-    named = {"planning", "later", "src/app/main.py", "https://example.org/page", "acme/tool", "numpy"}
+    named = {"planning", "later", "src/app/main.py", "https://sqlite.org/fts5.html", "acme/tool", "numpy"}
     assert learner.mentioned_by("deep/n.md") == dict.fromkeys(named, pytest.approx(0.3))
     assert {it.source_id for it in learner.relations()} == {document.id}
     assert learner.mentions("n") == named

@@ -105,7 +105,7 @@ def test_documents_in_any_order_leave_the_same(tmp_path: Path) -> None:
         "a.md": "#python for src/app/main.py",
         "b.md": "We like Python; src/app/main.py is fine, and so is the app.",
         "c.md": "---\nauthor: App\n---\nIn python main.py of the src/app folder",
-        "d.md": "app python https://example.org/app",
+        "d.md": "app python https://sqlite.org/app",
     }
     outcomes = []
     for number, order in enumerate(permutations(documents)):

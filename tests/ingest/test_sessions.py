@@ -152,7 +152,7 @@ def test_reading_line_by_line_comes_to_the_same_as_reading_at_once(
     chat.cwd = "/nowhere/line"
     for number in range(5):
         chat.say(f"Prompt {number} about src/app/part{number}.py and Neo4j")
-        chat.answer(f"See https://example.org/{number}")
+        chat.answer(f"See https://sqlite.org/{number}")
         chat.work(20)
         chat.answer(f"pip install thing{number}")
     text = chat.file.read_bytes()
@@ -378,7 +378,7 @@ def test_secrets_of_a_transcript_are_nowhere(session: Session, place: Place) -> 
     secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
     chat = session.transcript
     chat.say(f"Use {secret}")
-    chat.answer(f"I call https://example.org/?t={secret} in {secret}/x/y.py")
+    chat.answer(f"I call https://sqlite.org/?t={secret} in {secret}/x/y.py")
     session.learn()
     assert all(secret not in content for content in session.contents())
     assert "[redacted:" in session.contents()[0]
