@@ -104,7 +104,7 @@ class ReferenceRelationWriter(ReferenceRelationReader):
     """Change relations; see `RelationWriter`."""
 
     def put(self, relations: Collection[Relation]) -> None:
-        """Add or replace versions; none of them on a conflict. Their order makes no difference.
+        """Add or replace versions, superseded ones first; none of them on a conflict.
 
         Raises:
             Conflict: a key would have two current versions, or an end does not exist.
@@ -118,7 +118,8 @@ class ReferenceRelationWriter(ReferenceRelationReader):
             if relation.is_current and (holder := current.setdefault(relation.key, relation.id)) != relation.id:
                 raise Conflict(f"{relation.key} is current as {holder}", existing_id=holder)
         rows.current_ids = current
-        rows.relations.update({id_: detached(relation) for id_, relation in new.items()})
+        superseded_first = sorted(new.values(), key=lambda version: version.is_current)
+        rows.relations.update({relation.id: detached(relation) for relation in superseded_first})
 
     def delete(self, ids: Collection[str]) -> int:
         """Remove versions with their evidence."""
