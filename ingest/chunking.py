@@ -35,15 +35,26 @@ class _Unit(NamedTuple):
 
 def _units(text: str, chunk: int) -> Iterator[_Unit]:
     """Yield a text's blocks, each with the blank lines below it, long ones in parts."""
-    blocks = [(block.start, block.kind is BlockKind.HEADING) for block in iter_blocks(text)]
-    starts = [(0, bool(blocks) and blocks[0] == (0, True)), *(it for it in blocks if it[0] > 0), (len(text), False)]
-    for (start, is_heading), (end, _) in pairwise(starts):
+    for (start, is_heading), (end, _) in pairwise(_starts(text)):
         at = start
         while end - at > 2 * chunk:
             cut = _inner_cut(text, at, at + chunk)
             yield _Unit(at, cut)
             at = cut
         yield _Unit(at, end, is_heading and at == start)
+
+
+def _starts(text: str) -> Iterator[tuple[int, bool]]:
+    """Yield where the text, each block and its end begin, and whether a heading does."""
+    at = -1
+    for block in iter_blocks(text):
+        if at < 0 < block.start:
+            yield 0, False
+        at = block.start
+        yield at, block.kind is BlockKind.HEADING
+    if at < 0:
+        yield 0, False
+    yield len(text), False
 
 
 def _inner_cut(text: str, start: int, wanted: int) -> int:

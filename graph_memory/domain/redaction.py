@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
 
-from graph_memory.domain.secret_rules import RULES, SecretRule
+    from graph_memory.domain.secret_rules import SecretRule
 
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 _OURS = b"[redacted:"
@@ -50,18 +51,23 @@ class _Try(NamedTuple):
 
     offset: int
     anchor: bytes
-    rules: tuple[SecretRule, ...]
+    rules: "tuple[SecretRule, ...]"
 
 
 class _Detector(NamedTuple):
     """All anchors in one automaton, and for each of them what to try where it was found."""
 
-    anchors: BytesAhoCorasick
+    anchors: "BytesAhoCorasick"
     tries: tuple[tuple[_Try, ...], ...]
 
 
 @cache
 def _detector() -> _Detector:
+    # With the first text: a hundred expressions take 40 ms, which a program's start does not wait for.
+    from ahocorasick_rs import BytesAhoCorasick, Implementation, MatchKind
+
+    from graph_memory.domain.secret_rules import RULES
+
     by_anchor: dict[bytes, list[SecretRule]] = {}
     for rule in RULES:
         for anchor in rule.anchors:
@@ -124,7 +130,7 @@ def _find_spans(data: bytes) -> Iterator[_Span]:
                     yield span
 
 
-def _match(rule: SecretRule, data: bytes, start: int, end: int) -> _Span | None:
+def _match(rule: "SecretRule", data: bytes, start: int, end: int) -> _Span | None:
     for begin in (end,) if rule.begins is None else (start + it for it in rule.begins):
         found = rule.expression.match(data, begin) if begin >= 0 else None
         if found is not None and (rule.accepts is None or rule.accepts(found)):

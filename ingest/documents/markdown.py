@@ -21,6 +21,7 @@ _HEADING_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]|!?\[([^\[\]]*)
 _EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}|~~|==|`+)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _HEADING_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_READ_FOR_TAGS = 1_000_000
 _SET_ASIDE = 0xE000
 """Escaped characters stand in the private area while marks are taken away."""
 _ASIDE = re.compile(r"[\ue021-\ue07e]")
@@ -75,10 +76,13 @@ def plain_heading(written: str) -> str:
 
 
 def inline_tags(body: str) -> tuple[str, ...]:
-    """Return the `#tags` of a text in order: none in code, links and words, none of digits alone."""
+    """Return the `#tags` of a text in order: none in code, links and words, none of digits alone.
+
+    Of a text of more than a million characters the beginning is read.
+    """
     if "#" not in body:
         return ()
-    prose = _LINKED.sub(" ", mask_code(body))
+    prose = _LINKED.sub(" ", mask_code(body[:_READ_FOR_TAGS]))
     return _unique(_cleaned_tag(found[1]) for found in _TAG.finditer(prose))
 
 
