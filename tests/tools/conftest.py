@@ -1,8 +1,10 @@
 """The tools as a client calls them, over each store, with a clock that the test holds."""
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from graph_memory.domain.entities import EntityFilter, EntityOrder, Evidence
 from graph_memory.domain.names import type_key
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
 from graph_memory.domain.relations import RelationFilter
+from graph_memory.log import configure_logging
 from graph_memory.ports.store import ReadTransaction, Store
 from mcp_server.catalogue import ToolSpec
 from mcp_server.server import answer
@@ -165,3 +168,15 @@ def new_client(store: Store, clock: Clock, home: Path) -> Callable[..., Client]:
 @pytest.fixture
 def client(new_client: Callable[..., Client]) -> Client:
     return new_client()
+
+
+@pytest.fixture
+def log() -> Iterator[StringIO]:
+    """What the server's process writes on stderr."""
+    root = logging.getLogger()
+    level, handlers, stream = root.level, list(root.handlers), StringIO()
+    configure_logging(stream=stream)
+    yield stream
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
