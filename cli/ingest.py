@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files, or folders with all below them.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", exists=True, help="Files, or folders with all below them.")
+    ],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -31,9 +33,13 @@ def ingest(
     from cli import terminal
     from daemon.exits import Exit
     from graph_memory.domain.principal import LOCAL_ADMIN
+    from ingest.exclusions import Exclusions
+    from ingest.in_place import files_below
 
     with place_of(context).services() as services:
-        outcomes = list(_shown(_learned(services, paths), is_quiet=as_json))
+        exclusions = Exclusions(services.settings.exclude, services.home)
+        total = sum(1 for path in paths for _ in files_below(path, exclusions))
+        outcomes = list(_shown(_learned(services, paths), total, is_quiet=as_json))
         services.audit.drain(LOCAL_ADMIN)
     failed = [(path, done) for path, done in outcomes if done.failed]
     known = sum(done.is_known for _, done in outcomes)
@@ -88,22 +94,30 @@ def _learned(services: "Services", paths: "Sequence[Path]") -> "Outcomes":
         pipeline.close()
 
 
-def _shown(outcomes: "Outcomes", *, is_quiet: bool) -> "Outcomes":
-    """Pass outcomes on, showing a bar that counts them on a terminal, and each failure with its reason."""
-    from cli.terminal import clean, console, show, warn
+def _shown(outcomes: "Outcomes", total: int, *, is_quiet: bool) -> "Outcomes":
+    """Pass outcomes on, with a bar on a terminal, and each file with what came of it."""
+    from rich.progress import Progress
+
+    from cli.terminal import clean, console
 
     output = console(is_error=True)
-    with output.status("learning") as bar:
-        for count, (path, done) in enumerate(outcomes, start=1):
-            bar.update(f"{count:,} · {clean(path.name)}")
+    with Progress(console=output, transient=True, disable=not output.is_terminal) as bar:
+        task = bar.add_task("learning", total=total)
+        for path, done in outcomes:
             if not is_quiet:
-                for warning in done.warnings:
-                    warn(f"{path}: {warning}")
-                if done.failed:
-                    warn(f"{path}: {done.reason}")
-                elif not done.is_known and done.items:
-                    show(f"learned {path}")
+                for line in _lines(path, done):
+                    output.print(clean(line))
+            bar.advance(task)
             yield path, done
+
+
+def _lines(path: Path, done: "WorkDone") -> "Iterator[str]":
+    for warning in done.warnings:
+        yield f"Warning: {path}: {warning}"
+    if done.failed:
+        yield f"Failed: {path}: {done.reason}"
+    elif done.items:
+        yield f"Learned: {path}"
 
 
 def _list(failed: "Sequence[IngestItem]") -> None:

@@ -24,13 +24,19 @@ def status(
     from cli import terminal
     from daemon.exits import Exit
     from daemon.report import look
+    from graph_memory.domain.errors import GraphMemoryError
 
-    with place_of(context).services(is_reading=True) as services:
-        report = look(services)
+    try:
+        with place_of(context).services(is_reading=True) as services:
+            report = look(services)
+            if as_json:
+                terminal.show_json(_json(services, report))
+            else:
+                _show(services, report)
+    except GraphMemoryError as error:
         if as_json:
-            terminal.show_json(_json(services, report))
-        else:
-            _show(services, report)
+            terminal.show_json({"healthy": False, "troubles": [str(error)]})
+        raise
     raise typer.Exit(Exit.FAILED if report.troubles else Exit.OK)
 
 

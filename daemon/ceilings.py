@@ -3,8 +3,11 @@
 import ctypes
 import gc
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from threading import Lock
+from typing import NamedTuple
 
 import psutil
 
@@ -24,6 +27,19 @@ def give_memory_back() -> None:
     gc.collect()
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)  # glibc alone has it
+
+
+class Taken(NamedTuple):
+    """What the backlog took within a minute: items, and cores on average."""
+
+    items: int
+    cpu_share: float
+
+
+class _Piece(NamedTuple):
+    ended_at: float
+    items: int
+    cpu_seconds: float
 
 
 class Ceilings:
@@ -49,6 +65,8 @@ class Ceilings:
         self._measure, self._release, self._cpu, self._now = measure, release, cpu, now
         self._next_item_at = 0.0
         self._began: tuple[float, float] | None = None
+        self._lock = Lock()
+        self._pieces: deque[_Piece] = deque()
 
     def has_memory(self) -> bool:
         """Tell whether there is room for another piece of work, making some where there is not."""
@@ -64,11 +82,24 @@ class Ceilings:
     def end(self, items: int) -> None:
         """Note that it is done and that so many items were in it; `backlog_wait` then covers what it cost."""
         began_at, cpu_before = self._began or (self._now(), self._cpu())
-        now = self._now()
-        by_items = items * self._seconds_per_item
-        by_cpu = (self._cpu() - cpu_before) / self._share
+        now, used = self._now(), self._cpu() - cpu_before
+        by_items, by_cpu = items * self._seconds_per_item, used / self._share
         self._next_item_at = max(began_at + max(by_items, by_cpu), now)
+        with self._lock:
+            self._pieces.append(_Piece(now, items, used))
+            self._forget(now)
 
     def backlog_wait(self) -> float:
         """Return the seconds until the next piece of the backlog may be begun."""
         return max(0.0, self._next_item_at - self._now())
+
+    def last_minute(self) -> Taken:
+        """Return what the backlog took in the minute before; other threads may ask."""
+        with self._lock:
+            self._forget(self._now())
+            items, seconds = sum(it.items for it in self._pieces), sum(it.cpu_seconds for it in self._pieces)
+        return Taken(items, seconds / _MINUTE)
+
+    def _forget(self, now: float) -> None:
+        while self._pieces and self._pieces[0].ended_at <= now - _MINUTE:
+            self._pieces.popleft()

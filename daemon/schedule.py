@@ -119,5 +119,6 @@ class Schedule:
         self._scheduler.start()
 
     def stop(self) -> None:
-        """End once the job at hand is done."""
-        self._scheduler.shutdown(wait=True)
+        """End once the job at hand is done; safe where it never began."""
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=True)

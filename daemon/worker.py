@@ -15,6 +15,9 @@ W = TypeVar("W")
 
 SHORTEST_GAP = 0.25
 """Seconds between two looks: a session that is being written to rings many times a second."""
+LONGEST_GAP = 1.0
+LOOKING_SHARE = 0.1
+"""Share of the time that looks may take: with very many transcripts each takes a while, and the gap grows with it."""
 LONGEST_SLICE = 2.0
 """Seconds after which a long piece of the backlog is left in the middle, so that it rests as much as it worked."""
 BUSY_SECONDS, BUSY_MOST = 1.0, 60.0
@@ -118,6 +121,7 @@ class Worker(Generic[W]):
         self._stop = threading.Event()
         self._broken: dict[str, _Broken] = {}
         self._refusals = 0
+        self._look_seconds = 0.0
         self.progress = Progress()
 
     def stop(self) -> None:
@@ -130,9 +134,10 @@ class Worker(Generic[W]):
         while not self._stop.is_set():
             began = self._now()
             wait = self.turn()
-            self._stop.wait(max(0.0, SHORTEST_GAP - (self._now() - began)))
-            if wait > SHORTEST_GAP:
-                self._bell.wait(wait - SHORTEST_GAP)
+            gap = min(max(SHORTEST_GAP, self._look_seconds / LOOKING_SHARE), LONGEST_GAP)
+            self._stop.wait(max(0.0, gap - (self._now() - began)))
+            if wait > gap:
+                self._bell.wait(wait - gap)
         self.progress.activity = "stopping"
 
     def turn(self) -> float:
@@ -155,6 +160,7 @@ class Worker(Generic[W]):
         self._bell.wait(0.0)  # what rang until now is about to be seen
         looked_at = self._now()
         found = self._learner.find()
+        self._look_seconds = self._now() - looked_at
         self._forget_broken(found)
         self.progress.problem = None
         self.progress.backlog = len(found.backlog)

@@ -47,11 +47,11 @@ def test_a_file_that_cannot_be_learned_stops_no_other_and_ends_with_one(run: Run
     assert "broken.md: " in shown.err
 
 
-def test_a_path_that_is_not_there_is_one_line(run: Run, tmp_path: Path) -> None:
-    done = run("ingest", "nowhere.md")
-    assert done.status == Exit.FAILED
+def test_a_path_that_is_not_there_is_named_before_anything_is_learned(run: Run, notes: Path, home: Path) -> None:
+    done = run("ingest", notes, "nowhere.md")
+    assert done.status == Exit.USAGE
     assert "nowhere.md" in done.err
-    assert len(done.err.splitlines()) == 1
+    assert not home.exists()
 
 
 def test_what_failed_is_listed_with_its_reason_and_queued_again(run: Run, home: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from daemon.exits import Exit
 from daemon.instance import DaemonState, hold_home, write_state
 from graph_memory.bootstrap import open_services
 from graph_memory.config import load_config
@@ -52,6 +53,14 @@ def test_as_json_everything_is_there(run: Run, used_home: Path) -> None:
     assert set(told["queue"]) == {"pending", "processing", "completed", "failed"}
     assert {it["name"] for it in told["jobs"]} >= {"decay", "export", "validate"}
     assert isinstance(told["degraded"], list)
+
+
+def test_a_store_that_cannot_be_opened_is_told_in_json_too(run: Run, used_home: Path) -> None:
+    (used_home / "memory.db").write_bytes(b"this is no database" * 1_000)
+    done = run("status", "--json")
+    assert done.status == Exit.CONFIG
+    assert done.json["healthy"] is False
+    assert "damaged" in done.json["troubles"][0]
 
 
 def test_a_job_that_failed_makes_it_unhealthy(run: Run, used_home: Path) -> None:

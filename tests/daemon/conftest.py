@@ -1,5 +1,6 @@
 """A home with services over a store in memory, and a clock that the test sets."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ import pytest
 from graph_memory.adapters.reference.store import ReferenceStore
 from graph_memory.bootstrap import Services, build_services
 from graph_memory.config import load_config
+from graph_memory.home import Home
 
 
 @dataclass
@@ -37,3 +39,16 @@ def services(tmp_path: Path, clock: Clock) -> Iterator[Services]:
     store = ReferenceStore()
     yield build_services(config, store, clock=clock, pause=lambda _: None)
     store.close()
+
+
+@pytest.fixture
+def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "projects"
+    monkeypatch.setenv("CLAUDE_PROJECTS_DIR", str(folder))
+    monkeypatch.setenv("GRAPH_MEMORY_INGEST__RESCAN_SECONDS", "1")
+    return folder
+
+
+@pytest.fixture
+def home(projects: Path) -> Home:
+    return load_config(os.environ).home

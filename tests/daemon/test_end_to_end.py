@@ -7,13 +7,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import orjson
 import pytest
@@ -23,120 +19,9 @@ from daemon.instance import find_state, is_held
 from graph_memory.bootstrap import open_services
 from graph_memory.config import load_config
 from graph_memory.domain.ledger import IngestState
-from graph_memory.domain.memories import MemoryFilter
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home
-
-COMMAND = Path(sys.executable).with_name("graph-memory")
-BOUND = 60.0
-SESSION = "5f1c1a52-aaaa-4bbb-8ccc-0123456789ab"
-
-
-class Daemon:
-    """A running daemon, with what it says gathered as it comes."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self.process = process
-        self.said: list[str] = []
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.said.append(line.rstrip("\n"))
-
-    def ended(self, number: int | None = None) -> int:
-        """Send a signal, if one is given, and return the exit status."""
-        if number is not None:
-            self.process.send_signal(number)
-        status = self.process.wait(BOUND)
-        self._reader.join(BOUND)
-        return status
-
-
-@pytest.fixture
-def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "projects"
-    monkeypatch.setenv("CLAUDE_PROJECTS_DIR", str(folder))
-    monkeypatch.setenv("GRAPH_MEMORY_INGEST__RESCAN_SECONDS", "1")
-    return folder
-
-
-@pytest.fixture
-def home(projects: Path) -> Home:
-    return load_config(os.environ).home
-
-
-@contextmanager
-def running(*words: str, **environ: str) -> Iterator[Daemon]:
-    """Start a daemon and wait until it works."""
-    process = subprocess.Popen(
-        [COMMAND, "run", *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, **environ},
-    )
-    daemon = Daemon(process)
-    try:
-        wait_for(lambda: pid_of_daemon() == process.pid or process.poll() is not None)
-        yield daemon
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        daemon.ended()
-        if process.stdout is not None:
-            process.stdout.close()
-        if process.stderr is not None:
-            process.stderr.close()
-
-
-def pid_of_daemon() -> int | None:
-    state = find_state(load_config(os.environ).home)
-    return None if state is None else state.pid
-
-
-def wait_for(holds: Callable[[], object]) -> None:
-    """Wait until something holds; fail after a minute."""
-    until = time.monotonic() + BOUND
-    while not holds():
-        assert time.monotonic() < until, "it did not come about"
-        time.sleep(0.05)
-
-
-def titles(query: str) -> list[str]:
-    """Return the titles of all memories that a text finds."""
-    with open_services(load_config(os.environ)) as services:
-        page = services.memory_search.search(LOCAL_ADMIN, query, MemoryFilter(), limit=100)
-    return [it.memory.title for it in page.found]
-
-
-def say(projects: Path, prompt: str, answer: str = "", *, number: int = 0) -> None:
-    """Append a prompt, and an answer to it, to the session's transcript."""
-    folder = projects / "-home-dev-lighthouse"
-    folder.mkdir(parents=True, exist_ok=True)
-    at = datetime(2026, 1, 15, 12, tzinfo=UTC) + timedelta(minutes=number)
-    shared = {"isSidechain": False, "cwd": "/home/dev/lighthouse", "sessionId": SESSION, "timestamp": at.isoformat()}
-    lines: list[dict[str, Any]] = [
-        {"type": "user", "uuid": f"u{number}", "parentUuid": f"a{number - 1}" if number else None, **shared}
-    ]
-    lines[0]["message"] = {"role": "user", "content": prompt}
-    if answer:
-        message = {"id": f"m{number}", "role": "assistant", "content": [{"type": "text", "text": answer}]}
-        lines.append(
-            {"type": "assistant", "uuid": f"a{number}", "parentUuid": f"u{number}", **shared, "message": message}
-        )
-    with (folder / f"{SESSION}.jsonl").open("ab") as file:
-        for line in lines:
-            file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-
-
-def drop(home: Home, name: str, text: str) -> None:
-    home.pending.mkdir(parents=True, exist_ok=True)
-    (home.pending / name).write_text(text, encoding="utf-8")
+from tests.daemon.daemons import BOUND, COMMAND, drop, pid_of_daemon, running, say, titles, wait_for
 
 
 @pytest.mark.spec("inbox.dropped-by-hand")
@@ -324,6 +209,35 @@ def test_the_service_manager_is_told_of_start_life_and_end(home: Home) -> None:
                 heard = manager.recv(100)
             assert heard == b"STOPPING=1"
             assert daemon.ended() == Exit.OK
+
+
+def test_what_is_told_to_outlive_its_terminal_does() -> None:
+    code = """
+import os, signal
+from daemon.app import ending_by_signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+with ending_by_signal() as ending:
+    os.kill(os.getpid(), signal.SIGHUP)
+    assert not ending.is_set()
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+with ending_by_signal() as ending:
+    os.kill(os.getpid(), signal.SIGHUP)
+    assert ending.wait(10)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=BOUND).returncode == 0
+
+
+def test_nobody_listening_does_not_end_it(home: Home) -> None:
+    process = subprocess.Popen([COMMAND, "run"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    assert process.stderr is not None
+    process.stderr.close()
+    try:
+        wait_for(lambda: pid_of_daemon() == process.pid or process.poll() is not None)
+        process.terminate()
+        assert process.wait(BOUND) == Exit.OK
+    finally:
+        process.kill()
+        process.wait(BOUND)
 
 
 def test_a_second_signal_ends_it_at_once() -> None:

@@ -1,8 +1,10 @@
 """Runs of jobs: kept, audited, in the changelog, and none stops another."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from types import MappingProxyType
 
 import orjson
@@ -13,11 +15,13 @@ from daemon.changelog import note_run
 from daemon.jobs import JOBS, Job, run_job, run_job_for_all
 from daemon.report import job_views
 from daemon.schedule import INTERRUPTED, DueJobs
-from graph_memory.bootstrap import Services
+from graph_memory.bootstrap import Services, build_services, open_services, open_store
+from graph_memory.config import load_config
 from graph_memory.domain.errors import NotFound, Unavailable
 from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
 from graph_memory.domain.statements import Batch, EntityStatement, RelationStatement
+from graph_memory.services import upkeep
 from tests.daemon.conftest import Clock
 
 UTC_ZONE = UTC
@@ -68,6 +72,34 @@ def test_the_night_decays_the_graph_of_every_tenant(services: Services, clock: C
     for principal in (LOCAL_ADMIN, GUEST):
         after = confidences(services, principal)
         assert all(after[name] < value for name, value in before[principal].items())
+
+
+@pytest.mark.spec("jobs.slices")
+def test_between_the_slices_of_decay_clients_write(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "SLICE", 2)
+    config = load_config({}, tmp_path / "shared")
+    config.home.ensure()
+    written: list[str] = []
+    with open_services(config) as client, closing(open_store(config)) as store:
+
+        def write_as_a_client(_seconds: float) -> None:
+            name = f"Client {len(written)}"
+            client.relate.relate(LOCAL_ADMIN, Batch((EntityStatement(name, "Person"),)))
+            written.append(name)
+
+        services = build_services(config, store, clock=clock, pause=write_as_a_client)
+        services.relate.relate(
+            LOCAL_ADMIN, Batch(tuple(EntityStatement(f"Old {number}", "Person") for number in range(6)))
+        )
+        clock.move(days=10)
+        before = confidences(services)
+        assert run_job(services, "decay").status is RunStatus.SUCCEEDED
+        after = confidences(services)
+    assert len(written) >= 3
+    assert set(written) <= set(after)
+    assert all(after[name] < value for name, value in before.items())
 
 
 @pytest.mark.spec("jobs.recorded")

@@ -298,6 +298,21 @@ def test_the_backlog_rests_until_it_took_half_a_core() -> None:
     assert pace.backlog_wait() == pytest.approx(3.0)
 
 
+def test_what_the_backlog_took_is_told_for_the_minute_before() -> None:
+    now, used = Now(), Now()
+    pace = Ceilings(Limits(), Ingest(), measure=lambda: 0, cpu=used, now=now)
+    for _ in range(2):
+        pace.begin()
+        now.seconds += 20.0
+        used.seconds += 6.0
+        pace.end(items=30)
+    assert pace.last_minute() == pytest.approx((60, 0.2))
+    now.seconds += 45.0
+    assert pace.last_minute() == pytest.approx((30, 0.1))
+    now.seconds += 45.0
+    assert pace.last_minute() == (0, 0.0)
+
+
 def test_work_that_waited_for_others_needs_no_rest() -> None:
     now, used = Now(), Now()
     pace = Ceilings(Limits(), Ingest(), measure=lambda: 0, cpu=used, now=now)
@@ -354,6 +369,27 @@ def test_told_to_stop_it_finishes_the_piece_at_hand_and_no_other() -> None:
     thread.join(BOUND)
     assert not thread.is_alive()
     assert folder.learned == ["first"]
+
+
+@pytest.mark.parametrize(("look", "gap"), [(0.001, 0.25), (0.05, 0.5), (3.0, 1.0)])
+def test_looks_take_a_tenth_of_the_time_at_most_and_never_wait_longer_than_a_second(look: float, gap: float) -> None:
+    now, waited = Now(), list[float]()
+
+    class Crowded(Folder):
+        def find(self) -> Found[str]:
+            now.seconds += look
+            return Found(look_again_in=0.0)
+
+    class Once(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waited.append(timeout or 0.0)
+            self.set()
+            return True
+
+    worker = worker_of(Crowded(), now=now)
+    worker._stop = Once()
+    worker.run()
+    assert waited == pytest.approx([max(0.0, gap - look)])
 
 
 def test_asleep_it_wakes_for_the_bell_and_for_the_end() -> None:
