@@ -12,6 +12,7 @@ from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.instants import parse_instant
 from graph_memory.domain.redaction import redact
+from graph_memory.domain.weights import clamped
 
 SUFFIX = ".meta.json"
 MAX_BYTES = 256 * 1024
@@ -53,9 +54,9 @@ class Sidecar:
 
     @property
     def weight(self) -> float | None:
-        """What its relations weigh, 0–1, where that was said."""
+        """What its relations weigh, brought within 0–1, where that was said."""
         weight = self.values.get("weight_override")
-        return float(weight) if isinstance(weight, int | float) else None
+        return clamped(float(weight)) if isinstance(weight, int | float) else None
 
     @property
     def session_id(self) -> str | None:
@@ -146,7 +147,7 @@ def _is_instant(value: JsonValue) -> str | None:
 
 def _is_weight(value: JsonValue) -> str | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return None if is_number and 0.0 <= float(value) <= 1.0 else "is not a number within 0 and 1"  # type: ignore[arg-type]
+    return None if is_number else "is not a number"
 
 
 def _are_texts(value: JsonValue) -> str | None:

@@ -237,7 +237,7 @@ def test_metadata_is_kept_without_its_secrets(queue: IngestQueue, store: Store, 
     [
         ("through", "yesterday"),
         ("date", 5),
-        ("weight_override", 1.5),
+        ("weight_override", "heavy"),
         ("weight_override", True),
         ("topic_hints", [1]),
         ("source", ["a"]),
