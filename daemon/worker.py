@@ -90,6 +90,14 @@ class Progress:
     problem: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """When a look at all folders was begun, and when the next one is due whatever there is still to do."""
+
+    began_at: float
+    again_at: float
+
+
 @dataclass(slots=True)
 class _Broken:
     failures: int
@@ -161,6 +169,8 @@ class Worker(Generic[W]):
         looked_at = self._now()
         found = self._learner.find()
         self._look_seconds = self._now() - looked_at
+        soon = self._rescan_seconds if found.look_again_in is None else found.look_again_in
+        look = _Look(looked_at, self._now() + min(soon, self._rescan_seconds))
         self._forget_broken(found)
         self.progress.problem = None
         self.progress.backlog = len(found.backlog)
@@ -170,7 +180,7 @@ class Worker(Generic[W]):
             self._learn(piece, self._stop.is_set)
         for done, piece in enumerate(found.backlog):
             self.progress.backlog = len(found.backlog) - done
-            if not self._learn_of_the_backlog(piece, looked_at):
+            if not self._learn_of_the_backlog(piece, look):
                 return 0.0
         self.progress.backlog = 0
         is_caught_up = self._catch_up()
@@ -181,13 +191,13 @@ class Worker(Generic[W]):
         sooner = (found.look_again_in, self._next_retry())
         return min([self._rescan_seconds, *(it for it in sooner if it is not None)])
 
-    def _learn_of_the_backlog(self, piece: W, looked_at: float) -> bool:
+    def _learn_of_the_backlog(self, piece: W, look: _Look) -> bool:
         """Learn a piece, resting as the ceilings want; `False` where something else goes first."""
         is_finished = False
         while not is_finished:
-            if self._has_fresher(looked_at) or self._stop.is_set():
+            if self._has_fresher(look) or self._stop.is_set():
                 return False
-            until = self._now() + LONGEST_SLICE
+            until = min(self._now() + LONGEST_SLICE, look.again_at)
             self._ceilings.begin()
             done = self._learn(piece, lambda until=until: self._gives_way(until))  # type: ignore[misc]
             self._ceilings.end(done.items)
@@ -214,14 +224,18 @@ class Worker(Generic[W]):
         self._broken.pop(CATCHING_UP, None)
         return is_done
 
-    def _has_fresher(self, looked_at: float) -> bool:
-        """Wait until the backlog may go on; tell whether something happened that goes first.
+    def _has_fresher(self, look: _Look) -> bool:
+        """Wait until the backlog may go on; tell whether something may be there that goes first.
 
         Bells right after a look are left for the next one, so that the backlog moves even while a session goes on.
         """
-        if self._bell.has_rung() and self._now() - looked_at >= SHORTEST_GAP:
+        now = self._now()
+        if now >= look.again_at or (self._bell.has_rung() and now - look.began_at >= SHORTEST_GAP):
             return True
         wait = self._ceilings.backlog_wait()
+        if wait > look.again_at - now:
+            self._bell.wait(look.again_at - now)
+            return True
         return wait > 0 and self._bell.wait(wait)
 
     def _forget_broken(self, found: Found[W]) -> None:

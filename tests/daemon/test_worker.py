@@ -193,6 +193,40 @@ def test_what_can_wait_and_breaks_keeps_nothing_from_being_learned() -> None:
     assert worker.turn() == 120.0
 
 
+def test_a_file_that_has_meanwhile_arrived_goes_before_the_backlog() -> None:
+    now = Now()
+    folder = Folder(
+        Found(backlog=["old 1", "old 2", "old 3"], look_again_in=1.0), Found(fresh=["new"], backlog=["old 3"])
+    )
+
+    def take_a_while(_: str) -> None:
+        now.seconds += 0.6
+
+    folder.before = take_a_while
+    worker = worker_of(folder, now=now)
+    assert worker.turn() == 0.0
+    worker.turn()
+    assert folder.learned == ["old 1", "old 2", "new", "old 3"]
+
+
+def test_a_rest_of_the_backlog_ends_when_a_file_has_arrived() -> None:
+    now, rests = Now(), list[float]()
+
+    class Patient(Wakeup):
+        def wait(self, seconds: float) -> bool:
+            if seconds:
+                rests.append(seconds)
+                now.seconds += seconds
+            return super().wait(0)
+
+    folder = Folder(Found(backlog=["old 1", "old 2"], look_again_in=1.0))
+    folder.items = 600  # a minute's worth
+    slow = Ceilings(Limits(), Ingest(), measure=lambda: 0, cpu=lambda: 0.0, now=now)
+    assert worker_of(folder, now=now, bell=Patient(), ceilings=slow).turn() == 0.0
+    assert folder.learned == ["old 1"]
+    assert rests == [1.0]
+
+
 def test_with_nothing_to_do_it_sleeps_until_the_rescan() -> None:
     rested: list[str] = []
     worker = worker_of(Folder(Found()), now=Now(), idle=lambda: rested.append("idle"))
