@@ -304,7 +304,7 @@ class SqliteEntityWriter(SqliteEntityReader):
         """Read a slice of all entities, as they were stored."""
         rows = self._session.rows(_SCAN, (int(after or 0), self._session.tenant, limit + 1))
         instant_of = cache(instant)
-        self._scanned = {id_: key for key, id_, *_ in rows}
+        self._scanned = {row[1]: row[0] for row in rows}
         part = [
             FadingEntity(id_, type_, name, confidence, instant_of(since), bool(is_exempt))
             for _, id_, type_, name, confidence, since, is_exempt in rows[:limit]

@@ -168,7 +168,7 @@ class SqliteRelationWriter(SqliteRelationReader):
         rows = self._session.rows(statements.SCAN, (int(after or 0), self._session.tenant, limit + 1))
         instant_of = cache(instant)
         part = [FadingRelation(id_, weight, instant_of(since)) for _, id_, weight, since in rows[:limit]]
-        self._scanned = {id_: key for key, id_, *_ in rows}
+        self._scanned = {row[1]: row[0] for row in rows}
         return part, str(rows[limit - 1][0]) if len(rows) > limit else None
 
     def fade(self, faded: Iterable[Faded]) -> int:
