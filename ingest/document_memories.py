@@ -11,6 +11,7 @@ from itertools import pairwise
 from graph_memory.domain.entities import JsonValue, Provenance, SourceType
 from graph_memory.domain.errors import IngestError
 from graph_memory.domain.ledger import IngestItem, IngestState
+from graph_memory.domain.linking import structure_synapses
 from graph_memory.domain.memories import ConnectionType, Memory, Mention, Status, SynapseKey
 from graph_memory.domain.names import name_key, type_key
 from graph_memory.domain.relations import RelationKey
@@ -20,9 +21,10 @@ from graph_memory.services.rewrite import put_memory_text
 from graph_memory.services.write import add_memories, add_parts, redaction_events
 from ingest.known_names import longest_matches
 from ingest.mentions import MENTIONS_KEY, READ_CHARS, Mentioned, Naming, mention, read_names, read_stated
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.prepared import Prepared
-from ingest.sources import put_document
+from ingest.sources import document_entity_name, put_document
 from ingest.titles import free_title
 
 FORGOTTEN = "this content was forgotten for good (graph_forget) and is not learned again"
@@ -49,7 +51,13 @@ def find_made(tx: ReadTransaction, path: str) -> IngestItem | None:
 
 
 def store_document(
-    tx: WriteTransaction, document: Prepared, now: datetime, policies: Policies, *, staged: Sequence[int] = ()
+    tx: WriteTransaction,
+    document: Prepared,
+    now: datetime,
+    policies: Policies,
+    index: NameIndex,
+    *,
+    staged: Sequence[int] = (),
 ) -> Stored:
     """Store a document; `staged` are its chunks where they were stored before, in slices.
 
@@ -68,8 +76,8 @@ def store_document(
             _set_status(tx, stored.memory_ids, Status.ACTIVE, now)
         return stored
     if made is None:
-        return _Writing(tx, document, now, policies).add(staged)
-    return _change(tx, document, made, now, policies, staged)
+        return _Writing(tx, document, now, policies, index).add(staged)
+    return _change(_Writing(tx, document, now, policies, index), tx, made, staged)
 
 
 def _known(tx: ReadTransaction, key: str, memory: Memory) -> Stored:
@@ -109,29 +117,19 @@ def _sharers(tx: ReadTransaction, made: IngestItem) -> Sequence[IngestItem]:
     return [it for it in same if latest[it.path][0].id == it.id]
 
 
-def _change(
-    tx: WriteTransaction,
-    document: Prepared,
-    made: IngestItem,
-    now: datetime,
-    policies: Policies,
-    staged: Sequence[int],
-) -> Stored:
+def _change(writing: "_Writing", tx: WriteTransaction, made: IngestItem, staged: Sequence[int]) -> Stored:
     """Give the memory that a path made its new text; what other paths share of the old one becomes theirs."""
-    before = tx.memories.find(made.memory_ids)
+    found = tx.memories.find(made.memory_ids)
+    before = [found[it] for it in made.memory_ids if it in found]
     sharers = _sharers(tx, made)
-    stored = _Writing(tx, document, now, policies).change(
-        [before[it] for it in made.memory_ids if it in before], staged
-    )
+    stored = writing.change(before, staged)
     if sharers:
-        old = [before[it] for it in made.memory_ids if it in before]
-        copy = _of_memories(document, made.content_key, sharers[0].path, old)
-        theirs = _Writing(tx, copy, now, policies).add(())
+        theirs = writing.copied(made.content_key, sharers[0].path, before)
         tx.ledger.put_items([replace(it, memory_ids=theirs.memory_ids) for it in sharers])
     return stored
 
 
-def _of_memories(document: Prepared, key: str, path: str, memories: Sequence[Memory]) -> Prepared:
+def _of_memories(document: Prepared, key: str, path: str, memories: Sequence[Memory], index: NameIndex) -> Prepared:
     """Return the document that memories were made of, under another path."""
     whole = memories[0]
     return replace(
@@ -141,7 +139,7 @@ def _of_memories(document: Prepared, key: str, path: str, memories: Sequence[Mem
         titles=tuple(it.title for it in memories),
         texts=tuple(it.content for it in memories),
         other_titles=(f"{whole.title} ({path})",),
-        names=read_names("\n".join(it.content for it in memories), tags=whole.tags),
+        names=read_names("\n".join(it.content for it in memories), index, tags=whole.tags),
         project_id=whole.project_id,
         tags=whole.tags,
         written_at=whole.created_at,
@@ -153,8 +151,10 @@ def _of_memories(document: Prepared, key: str, path: str, memories: Sequence[Mem
 class _Writing:
     """Writes one document."""
 
-    def __init__(self, tx: WriteTransaction, document: Prepared, now: datetime, policies: Policies) -> None:
-        self._tx, self._document, self._now, self._policies = tx, document, now, policies
+    def __init__(
+        self, tx: WriteTransaction, document: Prepared, now: datetime, policies: Policies, index: NameIndex
+    ) -> None:
+        self._tx, self._document, self._now, self._policies, self._index = tx, document, now, policies, index
         self._provenance = Provenance(SourceType.DOCUMENT, session=document.session_id, file=document.path)
         self._linked: dict[int, tuple[str, ...]] = {}
 
@@ -165,7 +165,12 @@ class _Writing:
         self._linked = {it.id: it.mentions for it in added}
         self._claim_names(added[0].id)
         ids = [it.id for it in added] + list(staged)
-        return self._finish(ids, counted=())
+        return self._finish(ids, counted=(), is_staged=bool(staged))
+
+    def copied(self, key: str, path: str, memories: Sequence[Memory]) -> Stored:
+        """Store what memories were before as another path's document."""
+        theirs = _of_memories(self._document, key, path, memories, self._index)
+        return _Writing(self._tx, theirs, self._now, self._policies, self._index).add(())
 
     def change(self, old: Sequence[Memory], staged: Sequence[int]) -> Stored:
         """Give a stored document its new text: the memory stays, chunks that have a successor become it."""
@@ -179,7 +184,7 @@ class _Writing:
         surplus = [it for it in chunks if it.id not in ids]
         gone = [replace(it, status=Status.SUPERSEDED, content_key=None, updated_at=self._now) for it in surplus]
         self._tx.memories.put(gone)
-        return self._finish(ids, counted)
+        return self._finish(ids, counted, is_staged=bool(staged))
 
     def _rewrite_chunks(self, old: Sequence[Memory]) -> list[int]:
         """Return the ids of the new chunks: an old one of the same title goes on, else the next that is free."""
@@ -237,10 +242,13 @@ class _Writing:
         if keys:
             self._tx.synapses.delete(keys)
 
-    def _finish(self, ids: Sequence[int], counted: Collection[str]) -> Stored:
-        """Join the parts and store what the document names."""
+    def _finish(self, ids: Sequence[int], counted: Collection[str], *, is_staged: bool) -> Stored:
+        """Join the parts, those that were stored ahead to the whole alone, and store what the document names."""
         document = self._document
-        if len(ids) > 1:
+        if is_staged:
+            pairs = [(ids[0], it) for it in ids[1:]]
+            self._tx.synapses.put(structure_synapses(pairs, ConnectionType.PARENT_CHILD, self._now))
+        elif len(ids) > 1:
             add_parts(self._tx, ids[0], ids[1:], self._now)
         self._tx.upkeep.add_audit(redaction_events(ids[0], document.redactions, self._now))
         source = put_document(
@@ -249,6 +257,7 @@ class _Writing:
         linked = {entity for entities in self._linked.values() for entity in entities}
         naming = Naming(ids[0], source, document.names, self._provenance, linked, counted, document.weight)
         named = mention(self._tx, naming, self._now, self._policies.graph)
+        self._index.note([document_entity_name(document.path), *named.created])
         self._let_go(source, ids[0], set(counted) - named.entity_ids)
         if len(ids) > 1:
             chunks = self._tx.memories.find(ids[1:])

@@ -6,13 +6,14 @@ only in code. Too much is worse than too little: every thing taken becomes a nod
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import islice
 
 from graph_memory.domain.markdown_prose import MASK, mask_code
 from graph_memory.domain.names import name_key
 from graph_memory.domain.statements import EntityStatement
 from ingest.known_names import candidate_names, longest_matches
-from ingest.package_names import find_packages
+from ingest.package_names import find_packages, has_any
 
 __all__ = ["MOST", "candidate_names", "extract", "longest_matches"]
 
@@ -100,13 +101,20 @@ def extract(
 
 
 def _code_test(text: str) -> Callable[[int], bool]:
-    masked = mask_code(text)
-    return lambda at: masked[at] == MASK and text[at] != MASK
+    @cache  # most texts are never asked about
+    def masked() -> str:
+        return mask_code(text)
+
+    return lambda at: masked()[at] == MASK and text[at] != MASK
 
 
 def _repositories(text: str) -> Iterator[str]:
     """Yield `owner/name`; of other forges than the usual one with their host."""
-    places = [*_REPOSITORY.finditer(text), *_NAMED_REPOSITORY.finditer(_ADDRESS.sub(_blank, text))]
+    if "/" not in text:
+        return
+    places = list(_REPOSITORY.finditer(text)) if has_any(text, ("://", "git@")) else []
+    if has_any(text, ("#", "gh repo", "--repo", "-R", "uses:")):
+        places += _NAMED_REPOSITORY.finditer(_ADDRESS.sub(_blank, text))
     for found in sorted(places, key=lambda it: it.start()):
         if found.re is _REPOSITORY:
             forge, name = found[1].lower(), found[2]
@@ -123,6 +131,8 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _addresses(text: str) -> Iterator[str]:
+    if "://" not in text:
+        return
     for found in _ADDRESS.finditer(text):
         if _REPOSITORY.match(found[0]) is not None:
             continue
@@ -137,6 +147,8 @@ def _addresses(text: str) -> Iterator[str]:
 
 
 def _paths(text: str, root: str | None) -> Iterator[str]:
+    if not has_any(text, ("/", "\\")):
+        return
     base = None if not root or not root.strip("/\\") else root.rstrip("/\\")
     for found in _PATH.finditer(_ADDRESS.sub(_blank, text)):
         path = found[1].removeprefix("./")

@@ -27,12 +27,13 @@ from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
 from graph_memory.services.links import answer_with_entities, count_targets
 from ingest.document_memories import find_made, name_chunks
-from ingest.known_names import candidate_names, longest_matches
+from ingest.known_names import longest_matches
 from ingest.mentions import READ_CHARS, Naming, find_stated, mention, read_names, read_stated
+from ingest.name_index import NameIndex, is_findable
 from ingest.policies import Policies
 from ingest.prepared import named_text
 from ingest.sidecars import Sidecar
-from ingest.sources import DOCUMENT_TYPE, SESSION_TYPE, document_entity_name, session_entity_name
+from ingest.sources import DOCUMENT_TYPE, PROJECT_TYPE, SESSION_TYPE, document_entity_name, session_entity_name
 from ingest.withdrawal import withdraw_mentions
 
 JOB = "late_mentions"
@@ -62,13 +63,20 @@ class _Position:
 
 
 def link_late_mentions(
-    store: Store, principal: Principal, clock: Callable[[], datetime], policies: Policies, *, limit: int = 100
+    store: Store,
+    principal: Principal,
+    clock: Callable[[], datetime],
+    policies: Policies,
+    index: NameIndex,
+    *,
+    limit: int = 100,
 ) -> LateMentions:
     """Do one bounded step: at most `limit` entities, a few memories in each transaction; safe to repeat.
 
     Raises:
         Unavailable: the store can't be used now; the step begins again the next time.
     """
+    index.refresh(is_now=True)
     now = clock()
     position = store.read(principal, lambda tx: _position(tx, now))
     where = EntityFilter(created_since=position.since)
@@ -82,7 +90,7 @@ def link_late_mentions(
     ids = sorted(found)
     for start in range(0, len(ids), _AT_ONCE):
         some = {id_: found[id_] for id_ in ids[start : start + _AT_ONCE]}
-        store.write(principal, lambda tx, some=some: _read_again(tx, some, now, policies))  # type: ignore[misc]
+        store.write(principal, lambda tx, some=some: _read_again(tx, some, now, policies, index))  # type: ignore[misc]
     is_done = len(entities) < limit
     after = replace(position, offset=position.offset + len(entities))
     if is_done:
@@ -132,7 +140,9 @@ def _memories_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Mapp
     return {id_: frozenset(found[id_]) for id_ in found if id_ in learned}
 
 
-def _read_again(tx: WriteTransaction, found: Mapping[int, frozenset[str]], now: datetime, policies: Policies) -> None:
+def _read_again(
+    tx: WriteTransaction, found: Mapping[int, frozenset[str]], now: datetime, policies: Policies, index: NameIndex
+) -> None:
     """Read memories again for names, documents whole."""
     done = set[int]()
     for id_, memory in sorted(tx.memories.find(found.keys()).items()):
@@ -140,7 +150,7 @@ def _read_again(tx: WriteTransaction, found: Mapping[int, frozenset[str]], now: 
         if text is None or text.memory_id in done:
             continue
         done.add(text.memory_id)
-        _Reading(tx, text, now, policies).apply(found[id_])
+        _Reading(tx, text, now, policies, index).apply(found[id_])
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +163,7 @@ class _Text:
     provenance: Provenance
     chunks: Sequence[Memory] = ()
     weight: float | None = None
+    root: str | None = None
 
 
 def _text_of(tx: ReadTransaction, memory: Memory) -> _Text | None:
@@ -173,7 +184,11 @@ def _text_of(tx: ReadTransaction, memory: Memory) -> _Text | None:
         return None
     source = _entity(tx, SESSION_TYPE, session_entity_name(memory.session_id))
     provenance = Provenance(SourceType.CONVERSATION, memory.session_id, transcript=path)
-    return None if source is None else _Text(memory.id, source.id, memory.content, provenance)
+    if source is None:
+        return None
+    project = _entity(tx, PROJECT_TYPE, memory.project_id)
+    root = None if project is None else project.properties.get("path")
+    return _Text(memory.id, source.id, memory.content, provenance, root=root if isinstance(root, str) else None)
 
 
 def _entity(tx: ReadTransaction, type_name: str, name: str) -> Entity | None:
@@ -184,15 +199,19 @@ def _entity(tx: ReadTransaction, type_name: str, name: str) -> Entity | None:
 class _Reading:
     """One text, read again for names."""
 
-    def __init__(self, tx: WriteTransaction, text: _Text, now: datetime, policies: Policies) -> None:
-        self._tx, self._text, self._now, self._policies = tx, text, now, policies
+    def __init__(self, tx: WriteTransaction, text: _Text, now: datetime, policies: Policies, index: NameIndex) -> None:
+        self._tx, self._text, self._now, self._policies, self._index = tx, text, now, policies, index
 
     def apply(self, entity_ids: Iterable[str]) -> None:
         """Store what it names now that these entities are there; other names stay counted as they were."""
         text = self._text
         if not self._is_touched(set(entity_ids)):
             return
-        names = read_names(text.text)
+        names = read_names(text.text, self._index, root=text.root)
+        # What it shows by itself was stored when it was learned; here it only covers shorter names.
+        found = find_stated(self._tx, names.stated)
+        known = [it for it, id_ in zip(names.stated, found, strict=True) if id_ is not None]
+        names = replace(names, stated=tuple(known))
         before = self._before()
         counted = self._counted(before, set(entity_ids))
         naming = Naming(text.memory_id, text.source_id, names, text.provenance, counted_ids=counted, weight=text.weight)
@@ -209,8 +228,8 @@ class _Reading:
             id_: {name_key(it.name), *(alias.name_key for alias in aliases.get(id_, ()))}
             for id_, it in self._tx.entities.find(new).items()
         }
-        # Others are too long to be found when a text is read the first time: the order must not matter.
-        findable = {name for some in names.values() for name in some if name in candidate_names(name)}
+        # Others are not found when a text is read the first time, and the order must not matter.
+        findable = {name for some in names.values() for name in some if is_findable(name)}
         matches = set(longest_matches(self._text.text[:READ_CHARS], findable))
         named = {id_ for id_, some in names.items() if some & matches} - {self._text.source_id}
         return bool(named - self._counted(named & self._before(), named))
@@ -233,7 +252,9 @@ class _Reading:
         if not unnamed:
             return set()
         longer = [name_key(it.name) for it in self._tx.entities.find(new).values()]
-        stated = {it for it in find_stated(self._tx, read_stated(self._text.text)) if it is not None}
+        stated = {
+            it for it in find_stated(self._tx, read_stated(self._text.text, root=self._text.root)) if it is not None
+        }
         linked = {name_key(it) for it in count_targets(self._text.text)}
         covered = set()
         for id_, entity in self._tx.entities.find(unnamed - stated).items():

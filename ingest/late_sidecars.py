@@ -14,6 +14,7 @@ from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.links import claim_names
 from graph_memory.services.rewrite import put_memory_text
 from ingest.mentions import Naming, mention, read_names
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.prepared import with_context
 from ingest.sidecars import Sidecar, joined
@@ -30,7 +31,7 @@ def is_current(tx: ReadTransaction, item: IngestItem) -> bool:
 
 
 def apply_sidecar(
-    tx: WriteTransaction, item: IngestItem, sidecar: Sidecar, now: datetime, policies: Policies
+    tx: WriteTransaction, item: IngestItem, sidecar: Sidecar, now: datetime, policies: Policies, index: NameIndex
 ) -> IngestItem:
     """Apply a sidecar to a learned document and return what the ledger has of it now.
 
@@ -43,7 +44,7 @@ def apply_sidecar(
     found = tx.memories.find(item.memory_ids)
     memories = [found[it] for it in item.memory_ids if it in found]
     if memories and memories[0].source_file == item.path:
-        changed = _Late(tx, changed, Sidecar(meta), now, policies).apply(memories)
+        changed = _Late(tx, changed, Sidecar(meta), now, policies, index).apply(memories)
     tx.ledger.put_items([changed])
     return changed
 
@@ -52,9 +53,16 @@ class _Late:
     """Changes what one document became."""
 
     def __init__(
-        self, tx: WriteTransaction, item: IngestItem, sidecar: Sidecar, now: datetime, policies: Policies
+        self,
+        tx: WriteTransaction,
+        item: IngestItem,
+        sidecar: Sidecar,
+        now: datetime,
+        policies: Policies,
+        index: NameIndex,
     ) -> None:
         self._tx, self._item, self._sidecar, self._now, self._policies = tx, item, sidecar, now, policies
+        self._index = index
         self._provenance = Provenance(SourceType.DOCUMENT, session=sidecar.session_id, file=item.path)
 
     def apply(self, memories: Sequence[Memory]) -> IngestItem:
@@ -67,16 +75,18 @@ class _Late:
         source = put_document(
             self._tx, self._item.path, self._properties(whole), self._provenance, self._now, self._policies.graph
         )
-        named = read_names("", hints=self._sidecar.topic_hints, authors=self._sidecar.authors)
+        said = read_names("", self._index, hints=self._sidecar.topic_hints, authors=self._sidecar.authors)
         naming = Naming(
             whole.id,
             source,
-            with_context(named, whole.project_id, whole.session_id),
+            with_context(said, whole.project_id, whole.session_id),
             self._provenance,
             counted_ids=counted,
             weight=self._sidecar.weight,
         )
-        all_named = counted | mention(self._tx, naming, self._now, self._policies.graph).entity_ids
+        named = mention(self._tx, naming, self._now, self._policies.graph)
+        self._index.note(named.created)
+        all_named = counted | named.entity_ids
         if self._sidecar.weight is not None:
             self._weigh(whole.id, source, self._sidecar.weight)
         event = audit_event("memory_updated", self._now, {"memory_id": whole.id, "item_id": self._item.id})

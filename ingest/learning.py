@@ -6,7 +6,7 @@ what the document became, never before.
 
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -14,17 +14,19 @@ from pathlib import Path
 
 from graph_memory.config.settings import Ingest
 from graph_memory.domain.audit import audit_event
+from graph_memory.domain.drafts import MemoryDraft
 from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import Conflict, IngestError
 from graph_memory.domain.ledger import IngestItem, IngestState
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import Store, WriteTransaction
-from graph_memory.services.write import add_memories
+from graph_memory.services.write import add_memories, add_sequence
 from ingest.arrivals import Look
 from ingest.document_memories import FORGOTTEN, Stored, store_document
 from ingest.documents import read_document
 from ingest.identity import content_key, item_id
 from ingest.late_sidecars import apply_sidecar, is_current
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.prepared import Prepared, prepare
 from ingest.sidecars import Sidecar, joined
@@ -107,8 +109,11 @@ def read_raw(file: Path, path: str, sidecar: Sidecar, *, limit: int) -> RawDocum
 class DocumentLearner:
     """Learns documents, one write each."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], policies: Policies, settings: Ingest) -> None:
+    def __init__(
+        self, store: Store, clock: Callable[[], datetime], policies: Policies, index: NameIndex, settings: Ingest
+    ) -> None:
         self._store, self._clock, self._policies, self._settings = store, clock, policies, settings
+        self._index = index
 
     def learn(self, principal: Principal, raw: RawDocument) -> Learned:
         """Learn a document and note it as completed.
@@ -117,6 +122,7 @@ class DocumentLearner:
             IngestError: it can't be learned; the text is the reason, and nothing is noted.
             Unavailable: the store can't take it now; nothing was stored.
         """
+        self._index.refresh()
         now = self._clock()
         item = self._store.write(principal, lambda tx: self._begin(tx, raw, now))
         if item.state is IngestState.COMPLETED:
@@ -152,7 +158,7 @@ class DocumentLearner:
                 return None
             latest = items[0]
             if latest.state is IngestState.COMPLETED and is_current(tx, latest):
-                return apply_sidecar(tx, latest, sidecar, now, self._policies)
+                return apply_sidecar(tx, latest, sidecar, now, self._policies, self._index)
             changed = replace(latest, meta=joined(latest.meta, _meta(sidecar)), updated_at=now)
             tx.ledger.put_items([changed])
             return changed
@@ -165,7 +171,7 @@ class DocumentLearner:
             raise IngestError(FORGOTTEN)
         before = tx.ledger.find_items({raw.id}).get(raw.id)
         if before is not None and before.state is IngestState.COMPLETED and is_current(tx, before):
-            return apply_sidecar(tx, before, raw.sidecar, now, self._policies)
+            return apply_sidecar(tx, before, raw.sidecar, now, self._policies, self._index)
         item = _item(tx, raw.key, raw.path, len(raw.data), raw.sidecar, now)
         item = replace(item, state=IngestState.PROCESSING, reason=None, updated_at=now)
         tx.ledger.put_items([item])
@@ -176,7 +182,9 @@ class DocumentLearner:
         document = read_document(raw.data, raw.path)
         sidecar = Sidecar(item.meta)
         sizes = self._settings
-        prepared = prepare(raw.key, raw.path, document, sidecar, whole=sizes.whole_chars, chunk=sizes.chunk_chars)
+        prepared = prepare(
+            raw.key, raw.path, document, sidecar, self._index, whole=sizes.whole_chars, chunk=sizes.chunk_chars
+        )
         return prepared, document.warnings
 
     def _stage(self, principal: Principal, prepared: Prepared) -> tuple[int, ...]:
@@ -190,10 +198,15 @@ class DocumentLearner:
                 replace(prepared.draft(number), is_auto_linked=False)
                 for number in range(start, min(start + CHUNKS_AT_ONCE, count + 1))
             ]
-            now = self._clock()
-            work = partial(add_memories, drafts=drafts, now=now, policy=self._policies.memory, links_within=False)
-            ids += [it.id for it in self._store.write(principal, work)]
+            ids += self._store.write(principal, partial(self._stage_slice, drafts=drafts, before=ids[-1:]))
         return tuple(ids)
+
+    def _stage_slice(self, tx: WriteTransaction, drafts: Sequence[MemoryDraft], before: Sequence[int]) -> list[int]:
+        now = self._clock()
+        added = add_memories(tx, drafts, now, self._policies.memory, links_within=False)
+        ids = [it.id for it in added]
+        add_sequence(tx, [*before, *ids], now)
+        return ids
 
     def _store_whole(
         self, principal: Principal, prepared: Prepared, item: IngestItem, staged: tuple[int, ...]
@@ -201,7 +214,7 @@ class DocumentLearner:
         now = self._clock()
 
         def work(tx: WriteTransaction) -> tuple[Stored, IngestItem]:
-            stored = store_document(tx, prepared, now, self._policies, staged=staged)
+            stored = store_document(tx, prepared, now, self._policies, self._index, staged=staged)
             done = replace(
                 item,
                 state=IngestState.COMPLETED,

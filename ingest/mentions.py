@@ -22,7 +22,8 @@ from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.links import answer_with_entities
 from graph_memory.services.statements import apply_batch
 from ingest.extraction import extract
-from ingest.known_names import candidate_names, longest_matches
+from ingest.known_names import longest_matches
+from ingest.name_index import NameIndex
 
 MENTIONS = "MENTIONS"
 MENTIONS_KEY = type_key(MENTIONS)
@@ -32,7 +33,7 @@ READ_CHARS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class TextNames:
-    """What a text may name: `stated` are things it shows by itself, `keys` runs of words that may be known names."""
+    """What a text may name: `stated` are things it shows by itself, `keys` names of entities that may stand in it."""
 
     text: str
     stated: tuple[EntityStatement, ...]
@@ -59,9 +60,9 @@ class Naming:
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """What a naming came to: all it names by the keys of their names, the ids of new ones, how many relations are new.
+    """What a naming came to: the entities by the keys of their names, `stated` by type and name, `known` by name alone.
 
-    `stated` is by type and name, `known` by name alone.
+    `created` are the names of new ones.
     """
 
     stated: Mapping[EntityKey, str]
@@ -77,18 +78,30 @@ class Mentioned:
 
 
 def read_names(
-    text: str, *, tags: Iterable[str] = (), hints: Iterable[str] = (), authors: Iterable[str] = ()
+    text: str,
+    index: NameIndex,
+    *,
+    tags: Iterable[str] = (),
+    hints: Iterable[str] = (),
+    authors: Iterable[str] = (),
+    root: str | None = None,
 ) -> TextNames:
-    """Read a text for what it names; of a very long one the beginning."""
+    """Read a text for what it names; of a very long one the beginning. Paths are shortened by `root`."""
     read = text[:READ_CHARS]
-    return TextNames(read, read_stated(read, tags=tags, hints=hints, authors=authors), candidate_names(read))
+    stated = read_stated(read, tags=tags, hints=hints, authors=authors, root=root)
+    return TextNames(read, stated, index.candidates(read))
 
 
 def read_stated(
-    text: str, *, tags: Iterable[str] = (), hints: Iterable[str] = (), authors: Iterable[str] = ()
+    text: str,
+    *,
+    tags: Iterable[str] = (),
+    hints: Iterable[str] = (),
+    authors: Iterable[str] = (),
+    root: str | None = None,
 ) -> tuple[EntityStatement, ...]:
     """Read a text for what it shows by itself."""
-    usable = (_usable(it) for it in extract(text[:READ_CHARS], tags=tags, hints=hints, authors=authors))
+    usable = (_usable(it) for it in extract(text[:READ_CHARS], tags=tags, hints=hints, authors=authors, root=root))
     return tuple(it for it in usable if it is not None)
 
 
@@ -124,7 +137,8 @@ def mention(tx: WriteTransaction, naming: Naming, now: datetime, policy: GraphPo
     relations = relate_mentions(tx, naming.source_id, ids, naming.weight, provenance, now, policy)
     if outcome.created_entities:
         answer_with_entities(tx, [outcome.entities[it] for it in outcome.created_entities], now)
-    return Mentioned(stated, known, linked, outcome.created_entities, relations)
+    created = tuple(outcome.entities[it].name for it in outcome.created_entities)
+    return Mentioned(stated, known, linked, created, relations)
 
 
 def find_known(tx: ReadTransaction, names: TextNames, source_id: str) -> Mapping[str, frozenset[str]]:

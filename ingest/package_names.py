@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 _PYTHON_IMPORT = re.compile(
     r"^[ \t>]*(?:>>> ?)?(?:from[ \t]+([A-Za-z_]\w*)[\w.]*[ \t]+import[ \t]+[\w*(]"
@@ -47,6 +47,7 @@ _WORDS = frozenset(
     "locally manually more my name new of on one or other our package packages pkg run some something support that the "
     "them then these this those to two via version with you your".split()
 )
+_NO_REQUIREMENT = _WORDS | {"python"}
 
 
 def find_packages(text: str, is_code: Callable[[int], bool]) -> Iterator[str]:
@@ -55,13 +56,22 @@ def find_packages(text: str, is_code: Callable[[int], bool]) -> Iterator[str]:
     Modules of the standard libraries and files next to the code are none.
     """
     found: list[tuple[int, str]] = []
-    found += _imports(text, is_code)
-    found += ((it.start(1), it[1]) for it in _SCRIPT_IMPORT.finditer(text) if it[1] not in _STANDARD)
-    found += _installs(text, is_code)
-    found += ((it.start(1), it[1]) for it in _REQUIREMENT.finditer(text) if it[1].lower() not in {"python", *_WORDS})
-    found += ((it.start(1), it[1]) for it in _DEPENDENCY.finditer(text))
+    if has_any(text, ("import", "export", "require(")):
+        found += _imports(text, is_code)
+        found += ((it.start(1), it[1]) for it in _SCRIPT_IMPORT.finditer(text) if it[1] not in _STANDARD)
+    if has_any(text, ("install", "add", "npm", "get", "uvx", "npx")):
+        found += _installs(text, is_code)
+    if "=" in text:
+        found += ((it.start(1), it[1]) for it in _REQUIREMENT.finditer(text) if it[1].lower() not in _NO_REQUIREMENT)
+    if '"' in text:
+        found += ((it.start(1), it[1]) for it in _DEPENDENCY.finditer(text))
     for _, name in sorted(found, key=lambda it: it[0]):
         yield name
+
+
+def has_any(text: str, signs: Iterable[str]) -> bool:
+    """Tell whether one of several signs stands in a text: far faster than an expression that would not match."""
+    return any(sign in text for sign in signs)
 
 
 def _imports(text: str, is_code: Callable[[int], bool]) -> Iterator[tuple[int, str]]:

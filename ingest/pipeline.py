@@ -23,6 +23,7 @@ from ingest.in_place import FileInPlace, files_below
 from ingest.inbox import Claim, Found, FoundKind, Inbox
 from ingest.late_mentions import LateMentions, link_late_mentions
 from ingest.learning import DocumentLearner, Failure, RawDocument, read_raw
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.sessions import TranscriptLearner
 from ingest.sidecars import Sidecar, read_sidecar
@@ -57,8 +58,9 @@ class IngestPipeline:
         arrivals = Arrivals(monotonic, settings.ingest.stable_seconds)
         self._waiting = WaitingDocuments(store, self._inbox, clock, arrivals)
         self._grown = GrownTranscripts(store, settings.ingest, clock)
-        self._documents = DocumentLearner(store, clock, policies, settings.ingest)
-        self._transcripts = TranscriptLearner(store, clock, policies, self._exclusions)
+        self._index = NameIndex(store, principal, clock, monotonic)
+        self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest)
+        self._transcripts = TranscriptLearner(store, clock, policies, self._index, self._exclusions)
 
     def scan(self) -> Scan:
         """Look for work: what happens now first, then what lay there.
@@ -109,7 +111,7 @@ class IngestPipeline:
 
     def link_late_mentions(self, *, limit: int = 100) -> LateMentions:
         """Join older memories to entities that appeared after them, at most `limit` entities; see `late_mentions`."""
-        return link_late_mentions(self._store, self._principal, self._clock, self._policies, limit=limit)
+        return link_late_mentions(self._store, self._principal, self._clock, self._policies, self._index, limit=limit)
 
     def set_since(self, at: datetime) -> None:
         """Decide from when on transcripts are learned that nobody has read, by when they were last written."""

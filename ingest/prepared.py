@@ -14,6 +14,7 @@ from ingest.chunking import split_text
 from ingest.documents import Document
 from ingest.identity import chunk_key
 from ingest.mentions import TextNames, read_names
+from ingest.name_index import NameIndex
 from ingest.sidecars import Sidecar
 from ingest.sources import PROJECT_TYPE, SESSION_TYPE
 
@@ -79,7 +80,9 @@ class Prepared:
         return self.key if number == 0 else chunk_key(self.key, number - 1)
 
 
-def prepare(key: str, path: str, document: Document, sidecar: Sidecar, *, whole: int, chunk: int) -> Prepared:
+def prepare(
+    key: str, path: str, document: Document, sidecar: Sidecar, index: NameIndex, *, whole: int, chunk: int
+) -> Prepared:
     """Make a document ready: what its sidecar says counts before what it says itself.
 
     `whole` and `chunk` are the characters of the longest text in one piece, and of a chunk.
@@ -93,6 +96,7 @@ def prepare(key: str, path: str, document: Document, sidecar: Sidecar, *, whole:
     tags = _tags(document.tags)
     names = read_names(
         named_text(title, redacted.text),
+        index,
         tags=tags,
         hints=sidecar.topic_hints,
         authors=sidecar.authors or document.authors,

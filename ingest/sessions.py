@@ -19,6 +19,7 @@ from graph_memory.domain.ledger import AuditEvent, TranscriptCursor
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import Store, WriteTransaction
 from ingest.exclusions import Exclusions
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.projects import ProjectFolder, project_folder
 from ingest.transcripts.messages import Reading
@@ -30,7 +31,7 @@ from ingest.turn_memories import PlacedTurn, TurnChanges, TurnCounts, store_turn
 if TYPE_CHECKING:
     from graph_memory.domain.entities import JsonValue
 
-TURNS_AT_ONCE = 20
+TURNS_AT_ONCE = 10
 """Turns of one transaction: others wait for it, and a crash repeats no more than that."""
 _READ_BYTES = 1 << 20
 _UNSTORED_BYTES = 8 << 20
@@ -64,9 +65,11 @@ class TranscriptLearner:
         store: Store,
         clock: Callable[[], datetime],
         policies: Policies,
+        index: NameIndex,
         exclusions: Callable[[], Exclusions],
     ) -> None:
-        self._store, self._clock, self._policies, self._exclusions = store, clock, policies, exclusions
+        self._store, self._clock, self._policies, self._index = store, clock, policies, index
+        self._exclusions = exclusions
         self._live: OrderedDict[str, tuple[TranscriptCursor, TurnBuilder]] = OrderedDict()
 
     def learn(
@@ -92,6 +95,7 @@ class TranscriptLearner:
     def _learn(
         self, principal: Principal, stream: BinaryIO, name: str, stem: str, should_stop: Callable[[], bool]
     ) -> TranscriptOutcome:
+        self._index.refresh()
         cursor, builder, offset = self._resume(principal, stream, name)
         self._live.pop(name, None)
         run = _Run(principal, stream, name, cursor, stem, self._exclusions())
@@ -144,7 +148,7 @@ class TranscriptLearner:
             part = TurnChanges(some) if not is_end else changes.rest(some)
 
             def work(tx: WriteTransaction, part: TurnChanges = part, *, is_end: bool = is_end) -> TurnCounts:
-                counts = store_turns(tx, part, run.name, now, self._policies, run.exclusions.of_project)
+                counts = store_turns(tx, part, run.name, now, self._policies, self._index, run.exclusions.of_project)
                 if is_end:
                     tx.ledger.put_transcript_cursors([cursor])
                 tx.upkeep.add_audit(run.events(counts, now, is_last=is_end and is_last))

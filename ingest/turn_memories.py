@@ -15,9 +15,10 @@ from graph_memory.services.rewrite import put_memory_text
 from graph_memory.services.write import add_memories
 from ingest.documents.markdown import inline_tags
 from ingest.mentions import Naming, mention, read_names
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.projects import ProjectFolder
-from ingest.sources import NO_PROJECT, ProjectRef, find_project_id, put_project, put_session
+from ingest.sources import NO_PROJECT, ProjectRef, find_project_id, put_project, put_session, session_entity_name
 from ingest.transcripts.turns import Turn, TurnPart
 from ingest.withdrawal import withdraw_mentions
 
@@ -83,6 +84,7 @@ class _Work:
     transcript: str
     now: datetime
     policies: Policies
+    index: NameIndex
     counts: TurnCounts = field(default_factory=TurnCounts)
     ids: dict[str, int] = field(default_factory=dict)
     projects: dict[str, ProjectRef] = field(default_factory=dict)
@@ -95,13 +97,14 @@ def store_turns(
     transcript: str,
     now: datetime,
     policies: Policies,
+    index: NameIndex,
     is_excluded: Callable[[str], object],
 ) -> TurnCounts:
     """Store what a reading of a transcript changed; what is known already adds nothing.
 
     `transcript` is the file's resolved path; `is_excluded` tells which project ids are not learned.
     """
-    work = _Work(tx, transcript, now, policies)
+    work = _Work(tx, transcript, now, policies, index)
     work.ids.update(tx.ledger.find_learned(_keys(changes)))
     _withdraw(work, changes.withdrawn)
     placed = _without_forgotten(work, _without_excluded(work, changes.turns, is_excluded))
@@ -173,7 +176,8 @@ def _project(work: _Work, folder: ProjectFolder | None) -> ProjectRef:
     if folder is None:
         return NO_PROJECT
     if folder.root not in work.projects:
-        work.projects[folder.root] = put_project(work.tx, folder, work.now, work.policies.graph)
+        project = work.projects[folder.root] = put_project(work.tx, folder, work.now, work.policies.graph)
+        work.index.note([project.project_id])
     return work.projects[folder.root]
 
 
@@ -289,15 +293,18 @@ def _mention(work: _Work, turn: _Named) -> None:
     if session not in work.sessions:
         project = _project(work, turn.placed.folder)
         work.sessions[session] = put_session(work.tx, session, project, provenance, work.now, work.policies.graph)
+        work.index.note([session_entity_name(session)])
+    root = None if turn.placed.folder is None else turn.placed.folder.root
     naming = Naming(
         turn.memory.id,
         work.sessions[session],
-        read_names(turn.memory.content, tags=inline_tags(turn.memory.content)),
+        read_names(turn.memory.content, work.index, tags=inline_tags(turn.memory.content), root=root),
         provenance,
         linked_ids=turn.linked,
         counted_ids=turn.counted,
     )
     named = mention(work.tx, naming, work.now, work.policies.graph)
+    work.index.note(named.created)
     work.counts.entities += len(named.created)
     work.counts.relations += named.relations_created
 

@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ import pytest
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.domain.errors import StoreBusy, Unavailable
 from graph_memory.domain.ledger import IngestState
+from graph_memory.domain.memories import ConnectionType
 from graph_memory.domain.principal import LOCAL_ADMIN
+from ingest.identity import content_key
 from ingest.inbox import Inbox
 from ingest.learning import DocumentLearner
 from ingest.work import WorkKind
@@ -237,6 +240,43 @@ def test_situation_9_files_that_come_and_go(learner: Learner, place: Place, way:
     assert names == {"note.md"}
     assert not learner.items(IngestState.PENDING)
     assert not learner.items(IngestState.PROCESSING)
+
+
+@pytest.mark.parametrize("slices", [0, 1, 3])
+def test_a_huge_document_is_stored_in_slices_and_still_once(
+    learner: Learner, place: Place, monkeypatch: pytest.MonkeyPatch, slices: int
+) -> None:
+    monkeypatch.setattr("ingest.learning.CHUNKS_AT_ONCE", 3)
+    texts = [
+        "# Huge\n\n" + "\n\n".join(f"## {version} {n}\n\n" + f"w{n} " * 400 for n in range(12)) for version in "ab"
+    ]
+    for text in texts:
+        place.drop("huge.md", text)
+        real, calls = DocumentLearner._stage_slice, iter(range(100))
+
+        def staged(self: DocumentLearner, *arguments: object, real: object = real, **named: object) -> object:
+            if next(calls) == slices:  # noqa: B023 - called within this turn alone
+                raise Killed
+            return real(self, *arguments, **named)  # type: ignore[operator]
+
+        if slices:
+            with monkeypatch.context() as patch:
+                patch.setattr(DocumentLearner, "_stage_slice", staged)
+                patch.setattr(Inbox, "give_back", lambda *_: None)
+                with pytest.raises(Killed):
+                    learner.learn()
+            learner.restart()
+        learner.learn()
+        parent, *chunks = sorted(learner.memories(), key=lambda it: it.title != "Huge")
+        (item,) = [it for it in learner.items() if it.content_key == content_key(text.encode())]
+        by_id = {it.id: it for it in chunks}
+        assert item.memory_ids[0] == parent.id
+        assert set(item.memory_ids[1:]) == set(by_id)
+        assert "".join(by_id[it].content for it in item.memory_ids[1:]) == text
+        titles = [by_id[it].title for it in item.memory_ids[1:]]
+        assert set(pairwise(titles)) <= set(learner.links(ConnectionType.SEQUENCE))
+        children = {b for a, b in learner.links(ConnectionType.PARENT_CHILD) if a == "Huge"}
+        assert children == set(titles)
 
 
 def test_what_waits_in_the_ledger_and_nowhere_else_is_let_go(learner: Learner, place: Place) -> None:

@@ -26,6 +26,7 @@ from graph_memory.domain.memories import (
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.domain.relations import RelationFilter
 from ingest.exclusions import Exclusions
+from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.sessions import TranscriptLearner
 from ingest.transcripts.keys import turn_key
@@ -56,7 +57,8 @@ class Session:
 
     def new_learner(self) -> TranscriptLearner:
         exclusions: Callable[[], Exclusions] = lambda: Exclusions(self.exclude, self.place.home)  # noqa: E731
-        return TranscriptLearner(self.store, self.place.clock, Policies(), exclusions)
+        index = NameIndex(self.store, LOCAL_ADMIN, self.place.clock, self.place.clock.monotonic)
+        return TranscriptLearner(self.store, self.place.clock, Policies(), index, exclusions)
 
     def restart(self) -> None:
         """Go on as a new process would."""
