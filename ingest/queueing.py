@@ -20,6 +20,7 @@ from graph_memory.domain.principal import Principal
 from graph_memory.home import Home, write_new
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
 from ingest.allowed_paths import allowed_paths
+from ingest.documents import READABLE
 from ingest.identity import content_key, document_path, item_id
 from ingest.inbox import FoundKind, Inbox
 from ingest.sidecars import SUFFIX, Sidecar, is_sidecar, sidecar_of
@@ -81,13 +82,19 @@ class IngestQueue:
         """Copy a file of this machine into `pending/`; the original stays as it is.
 
         Raises:
-            InvalidRequest: the caller isn't admin, the file lies where no client may name one or is too large, or
-                `meta` can't be used.
+            InvalidRequest: the caller isn't admin, the file lies where no client may name one, is of a kind that can't
+                be read or too large, or `meta` can't be used.
             NotFound: there is no such file.
         """
         _check_admin(principal)
         sidecar = None if meta is None else sidecar_of(meta)
         path = allowed_paths(self._home, self._settings).resolve(file, argument="file_path")
+        if path.suffix.lower() not in READABLE:
+            kinds = ", ".join(sorted(READABLE))
+            raise InvalidRequest(
+                f"file_path: files of kind {path.suffix or path.name!r} can't be read; {kinds} can",
+                argument="file_path",
+            )
         data = _read(path, self._settings.max_file_bytes)
         return self._queue(principal, data, _base_name(path.name), sidecar, origin=document_path(path))
 

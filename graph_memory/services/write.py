@@ -197,7 +197,7 @@ def _free_title(draft: PreparedDraft, by_title: Mapping[str, Memory]) -> str:
 def title_conflict(holder: Memory, *, is_same: bool) -> Conflict:
     """Make the error for a title that another memory of the project has."""
     what = "and this very text: it is already known" if is_same else "in this project"
-    text = f"title: memory {holder.id} has this title {what}; use memory_update with id {holder.id} or another title"
+    text = f"title: memory {holder.id} has this title {what}; memory_get shows it, or choose another title"
     return Conflict(text, existing_id=holder.id or None)
 
 

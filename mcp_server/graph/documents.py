@@ -63,7 +63,8 @@ class CompletedRow(TypedDict):
     processed_at: str
     entities: int
     edges: int
-    memory_ids: list[int]
+    memories: int
+    memory_id: int | None
 
 
 class FailedRow(TypedDict):
@@ -92,7 +93,7 @@ class IngestReply(TypedDict):
     destination: NotRequired[str]
     meta_written: NotRequired[bool]
     state: NotRequired[str]
-    memory_ids: NotRequired[list[int]]
+    memory_id: NotRequired[int]
     pending: NotRequired[list[PendingRow]]
     processing: NotRequired[list[PendingRow]]
     recently_completed: NotRequired[list[CompletedRow]]
@@ -191,7 +192,7 @@ def _queued_reply(queued: Queued) -> IngestReply:
     if queued.destination is not None:
         reply["destination"] = str(queued.destination)
     if queued.memory_ids:
-        reply["memory_ids"] = list(queued.memory_ids)
+        reply["memory_id"] = queued.memory_ids[0]
     return reply
 
 
@@ -213,7 +214,8 @@ def _status_reply(status: QueueStatus) -> IngestReply:
                 "processed_at": instant(it.updated_at) or "",
                 "entities": it.entity_count,
                 "edges": it.relation_count,
-                "memory_ids": list(it.memory_ids),
+                "memories": len(it.memory_ids),
+                "memory_id": it.memory_ids[0] if it.memory_ids else None,
             }
             for it in status.completed
         ],

@@ -11,11 +11,12 @@ from graph_memory.bootstrap import Services
 from graph_memory.domain.entities import JsonValue, Provenance, SourceType
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.principal import Principal
+from graph_memory.domain.relations import Relation
 from graph_memory.domain.statements import NO_PROPERTIES, Batch, EntityStatement, RelationStatement
 from graph_memory.services.relate import WeightChange
 from graph_memory.services.statements import Action, BatchOutcome
 from mcp_server.graph.shapes import Edge, NodeRef, edge, node_ref
-from mcp_server.wire import clamp, number, read_instant
+from mcp_server.wire import clamp, instant, number, read_instant
 
 Source = Literal["conversation", "document", "manual", "mention", "inferred"]
 Properties = dict[str, Any]
@@ -297,11 +298,19 @@ def _batch_reply(outcome: BatchOutcome, warnings: Sequence[str]) -> RelateReply:
 
 
 def _finished(reply: RelateReply, outcome: BatchOutcome, warnings: Sequence[str]) -> RelateReply:
+    past = [it.relation for it in outcome.relations if not it.relation.is_current]
+    warnings = [*warnings, *(_stored_as_past(it) for it in past)]
     if outcome.superseded:
         reply["superseded"] = [edge(it) for it in outcome.superseded]
     if warnings or outcome.warnings:
         reply["warnings"] = [*warnings, *outcome.warnings]
     return reply
+
+
+def _stored_as_past(relation: Relation) -> str:
+    """Say that what was stated is no longer true, since something newer is known."""
+    ended = instant(relation.invalid_at)
+    return f"{relation.source_id} {relation.type} {relation.target_id}: stored as past, ended {ended} by a newer fact"
 
 
 def _weight_reply(change: WeightChange, warnings: list[str], *, with_pruned: bool) -> WeightReply:
