@@ -107,7 +107,7 @@ class _Broken:
 class Worker(Generic[W]):
     """Takes one piece after the other until it is told to stop; what can't be stored now is never dropped.
 
-    `rescan_seconds` is the longest it sleeps. `idle` is called whenever it has learned all it found. What breaks is
+    `rescan_seconds` is the longest it sleeps. `idle` is called whenever it has learned what is new. What breaks is
     left for a while (`retry_seconds`, doubled each time up to `retry_most`).
     """
 
@@ -178,6 +178,8 @@ class Worker(Generic[W]):
             if self._stop.is_set():
                 return 0.0
             self._learn(piece, self._stop.is_set)
+        if found.backlog:
+            self._idle()
         for done, piece in enumerate(found.backlog):
             self.progress.backlog = len(found.backlog) - done
             if not self._learn_of_the_backlog(piece, look):

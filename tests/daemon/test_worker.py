@@ -234,6 +234,23 @@ def test_with_nothing_to_do_it_sleeps_until_the_rescan() -> None:
     assert rested == ["idle"]
 
 
+def test_during_a_long_backlog_the_rest_is_done_at_every_look() -> None:
+    rested: list[int] = []
+    bell = Wakeup()
+    folder = Folder(Found(backlog=["old 1", "old 2"]), Found(backlog=["old 2"]))
+    now = Now()
+
+    def ring(_: str) -> None:
+        now.seconds += 1.0
+        bell.ring()
+
+    folder.before = ring
+    worker = worker_of(folder, now=now, bell=bell, idle=lambda: rested.append(len(folder.learned)))
+    worker.turn()
+    worker.turn()
+    assert rested == [0, 1, 2]
+
+
 def test_a_file_still_being_copied_is_looked_at_again_soon() -> None:
     assert worker_of(Folder(Found(look_again_in=0.3)), now=Now()).turn() == 0.3
 
