@@ -48,11 +48,11 @@ class Store:
 class Neo4j:
     """The Neo4j server, where that is the store; its password is a credential and never a setting."""
 
-    uri: Annotated[str, Filled(), About("Bolt address: `bolt://`, `neo4j://`, `bolt+s://` or `neo4j+s://`")] = (
-        "bolt://localhost:7687"
-    )
-    user: Annotated[str, Filled(), About("user name")] = "neo4j"
-    database: Annotated[str, Filled(), About("database name")] = "neo4j"
+    uri: Annotated[
+        str, Filled(), About("not used yet: Bolt address: `bolt://`, `neo4j://`, `bolt+s://` or `neo4j+s://`")
+    ] = "bolt://localhost:7687"
+    user: Annotated[str, Filled(), About("not used yet: user name")] = "neo4j"
+    database: Annotated[str, Filled(), About("not used yet: database name")] = "neo4j"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,6 @@ class Decay:
     )
     default_rate: Annotated[Rate, About("entity types without a rate of their own")] = 0.996
     edge_rate: Annotated[Rate, About("relations")] = 0.997
-    floor: Annotated[Fraction, About("decay stops here")] = 0.01
     prune_node_threshold: Annotated[Fraction, About("entities less certain may be pruned")] = 0.1
     prune_edge_threshold: Annotated[Fraction, About("relations weaker may be pruned")] = 0.05
     prune_orphan_days: Annotated[Days, About("days after which an entity without relations may be pruned")] = 30.0
@@ -103,8 +102,8 @@ class Query:
     default_max_hops: Annotated[int, Range(1, 4), About("hops from the entities found")] = 2
     default_min_weight: Annotated[Fraction, About("weaker relations are not followed")] = 0.3
     default_limit: Annotated[int, Range(1, 500), About("entities in an answer")] = 20
-    cypher_timeout_ms: Annotated[int, Range(100, 60_000), About("longest run of `graph_cypher`")] = 5_000
-    cypher_max_rows: Annotated[int, Range(1, 10_000), About("most rows of `graph_cypher`")] = 1_000
+    cypher_timeout_ms: Annotated[int, Range(100, 60_000), About("not used yet: longest run of `graph_cypher`")] = 5_000
+    cypher_max_rows: Annotated[int, Range(1, 10_000), About("not used yet: most rows of `graph_cypher`")] = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,14 +137,19 @@ class Memory:
 class Embedding:
     """Search by meaning."""
 
-    engine: Annotated[Engine, About("`auto` takes the daemon's, else `onnx` where it is installed")] = "auto"
-    model: Annotated[str, About("model name or folder; empty: the engine's own")] = ""
-    batch: Annotated[int, Range(1, 256), About("texts per call; more than 8 costs memory and wins nothing")] = 8
+    engine: Annotated[Engine, About("not used yet: `auto` takes the daemon's, else `onnx` where it is installed")] = (
+        "auto"
+    )
+    model: Annotated[str, About("not used yet: model name or folder; empty: the engine's own")] = ""
+    batch: Annotated[
+        int, Range(1, 256), About("not used yet: texts per call; more than 8 costs memory and wins nothing")
+    ] = 8
     search_thresholds: Annotated[
-        Mapping[str, Fraction], About("least similarity of a hit, per model id; `*` is any other model")
+        Mapping[str, Fraction], About("not used yet: least similarity of a hit, per model id; `*` is any other model")
     ] = field(default_factory=lambda: {"*": 0.5})
     merge_thresholds: Annotated[
-        Mapping[str, Fraction], About("least similarity of a merge candidate, per model id; `*` is any other model")
+        Mapping[str, Fraction],
+        About("not used yet: least similarity of a merge candidate, per model id; `*` is any other model"),
     ] = field(default_factory=lambda: {"*": 0.85})
 
 
@@ -191,14 +195,6 @@ class ClockJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeriodicJob:
-    """A job that runs again and again."""
-
-    enabled: Annotated[bool, About("run it")] = True
-    every_seconds: Annotated[Seconds, About("seconds between two runs")] = 3_600.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Jobs:
     """When the daemon does what."""
 
@@ -208,9 +204,6 @@ class Jobs:
     memory_decay: ClockJob = ClockJob(at=time(3, 20), day="sunday")
     validate: ClockJob = ClockJob(at=time(4, 0))
     communities: ClockJob = ClockJob(at=time(4, 10))
-    merge_suggestions: ClockJob = ClockJob(at=time(4, 20), day="sunday")
-    archive: PeriodicJob = PeriodicJob()
-    embed_pending: PeriodicJob = PeriodicJob(every_seconds=1.0)
     backoff_seconds: Annotated[Seconds, About("wait after a job's first failure, doubled by each further one")] = 60.0
     backoff_max_seconds: Annotated[Seconds, About("longest wait after failures")] = 3_600.0
 
@@ -229,7 +222,7 @@ class Limits:
     max_reply_bytes: Annotated[int, Range(16_384, 16_777_216), About("largest reply of a tool")] = 262_144
     memory_mb: Annotated[int, Range(100, 1_048_576), About("the daemon's memory")] = 600
     cpu_share: Annotated[float, Range(0.01, 64.0), About("cores for the backlog")] = 0.5
-    archive_mb: Annotated[Megabytes, About("the transcript archive; the oldest goes first")] = 2_048
+    archive_mb: Annotated[Megabytes, About("not used yet: the transcript archive; the oldest goes first")] = 2_048
     log_files: Annotated[Files, About("log files kept")] = 5
     log_mb: Annotated[Megabytes, About("size of one log file")] = 10
     audit_files: Annotated[Files, About("audit files kept")] = 10

@@ -228,7 +228,7 @@ def test_any_setting_can_come_from_the_environment(load: Load) -> None:
     [
         ("GRAPH_MEMORY_WEIGHTS__INFERED", "weights.inferred"),
         ("GRAPH_MEMORY_HOEM", "GRAPH_MEMORY_HOME"),
-        ("GRAPH_MEMORY_DECAY_FLOOR", "GRAPH_MEMORY_DECAY__FLOOR"),
+        ("GRAPH_MEMORY_DECAY_EDGE_RATE", "GRAPH_MEMORY_DECAY__EDGE_RATE"),
     ],
 )
 def test_an_unknown_variable_of_ours_is_reported_with_the_nearest(load: Load, name: str, nearest: str) -> None:
