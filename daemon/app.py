@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from types import FrameType
@@ -35,9 +35,9 @@ Say = Callable[[str], object]
 
 
 def say_on_stderr(line: str) -> None:
-    """Write a line for whoever started this."""
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    """Write a line for whoever started this; nobody may be listening any more."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)  # noqa: T201 - a program's first words are no log
 
 
 def run_daemon(config: LoadedConfig, *, since_days: float | None = None, say: Say = say_on_stderr) -> Exit:
@@ -50,6 +50,8 @@ def run_daemon(config: LoadedConfig, *, since_days: float | None = None, say: Sa
     use_private_umask()
     try:
         config.require_usable_store()
+        if config.settings.store.kind == "sqlite":
+            config.home.refuse_network_filesystem()
         config.home.ensure()
         with hold_home(config.home):
             return _run_alone(config, since_days, say)
@@ -83,7 +85,7 @@ def _report_settings(config: LoadedConfig, say: Say) -> None:
 
 @contextmanager
 def ending_by_signal() -> Iterator[threading.Event]:
-    """Give an event that the first signal to end sets; the second one ends the process."""
+    """Give an event that the first signal to end sets; the second one ends the process. `nohup` stays in force."""
     ending = threading.Event()
 
     def handle(number: int, _frame: FrameType | None) -> None:
@@ -91,7 +93,8 @@ def ending_by_signal() -> Iterator[threading.Event]:
             os._exit(128 + number)
         ending.set()
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    numbers = [it for it in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(it) != signal.SIG_IGN]
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield ending
     finally:
@@ -104,6 +107,7 @@ class _Daemon:
 
     def __init__(self, services: Services, since_days: float | None, say: Say) -> None:
         self._services, self._since_days, self._say = services, since_days, say
+        self._version = version("graph-memory")
         settings = services.settings
         pipeline = build_pipeline(services)
         if since_days is not None:
@@ -112,10 +116,11 @@ class _Daemon:
         folders = (services.home.pending, *settings.ingest.projects_dirs)
         self._watcher = Watcher(folders, self._bell, polling=settings.ingest.polling)
         self._learner = IngestLearner(pipeline)
+        self._ceilings = Ceilings(settings.limits, settings.ingest)
         self._worker = Worker(
             self._learner,
             self._bell,
-            Ceilings(settings.limits, settings.ingest),
+            self._ceilings,
             rescan_seconds=settings.ingest.rescan_seconds,
             retry_seconds=settings.jobs.backoff_seconds,
             retry_most=settings.jobs.backoff_max_seconds,
@@ -130,33 +135,44 @@ class _Daemon:
     def run(self, ending: threading.Event) -> Exit:
         """Work until `ending` is set; say how that went."""
         self._jobs.settle_interrupted(self._started_at)
-        self._watcher.start()
         worker = threading.Thread(target=self._worker.run, name="worker")
-        worker.start()
-        self._schedule.start()
+        try:
+            self._watcher.start()
+            worker.start()
+            self._schedule.start()
+            self._live(worker, ending)
+        finally:
+            is_wanted = ending.is_set()
+            self._end(worker)
+        return Exit.OK if is_wanted else Exit.FAILED
+
+    def _live(self, worker: threading.Thread, ending: threading.Event) -> None:
+        """Show signs of life until the end is near, or the worker, who outlives any error, is gone."""
         self._tell()
         notify(READY)
-        _LOG.info("daemon_start", version=version("graph-memory"), pid=os.getpid())
+        _LOG.info("daemon_start", version=self._version, pid=os.getpid())
         beat = min(BEAT_SECONDS, (watchdog_seconds() or BEAT_SECONDS * 2) / 2)
         while not ending.wait(beat) and worker.is_alive():
             self._tell()
             notify(ALIVE)
-        is_wanted = ending.is_set()
+
+    def _end(self, worker: threading.Thread) -> None:
+        """Have every part finish what it is at."""
         notify(STOPPING)
         self._say("Stopping, once the piece at hand is done; once more to stop at once.")
         self._ending.set()
         self._worker.stop()
         self._watcher.stop()
         self._schedule.stop()
-        worker.join()
+        if worker.ident is not None:
+            worker.join()
         self._learner.close()
         _LOG.info("daemon_end", learned=self._worker.progress.learned)
-        return Exit.OK if is_wanted else Exit.FAILED
 
     def greet(self) -> None:
         """Say what will be read before any of it is."""
         home, ingest = self._services.home, self._services.settings.ingest
-        self._say(f"graph-memory {version('graph-memory')} · home {home.path}")
+        self._say(f"graph-memory {self._version} · home {home.path}")
         self._say("Learning from")
         for folder in ingest.projects_dirs:
             self._say(f"  {folder}{'' if folder.is_dir() else '  (not there yet; watched once it is)'}")
@@ -169,7 +185,7 @@ class _Daemon:
         self._say("Ctrl-C stops.")
 
     def _idle(self) -> None:
-        """Do what is due when the worker has looked at everything: new folders are watched, the audit is written."""
+        """Do what is due when the worker has learned what is new: new folders are watched, the audit is written."""
         self._watcher.refresh()
         try:
             self._services.audit.drain(LOCAL_ADMIN)
@@ -181,7 +197,7 @@ class _Daemon:
         problems = (progress.problem, self._watcher.problem, *self._learner.unreadable)
         state = DaemonState(
             pid=os.getpid(),
-            version=version("graph-memory"),
+            version=self._version,
             started_at=to_wire(self._started_at.replace(microsecond=0)),
             seen_at=to_wire(self._services.clock().replace(microsecond=0)),
             activity=progress.activity,
