@@ -8,13 +8,18 @@ from pathlib import Path
 
 from graph_memory.domain.errors import NotFound
 from ingest.documents import READABLE
-from ingest.exclusions import Exclusions
+from ingest.exclusions import Exclusions, Reason
 from ingest.identity import document_path
 from ingest.inbox import sidecar_of
 from ingest.sidecars import is_sidecar
 from ingest.transcripts.files import FileKind, kind_of
 
 _TRANSCRIPT = ".jsonl"
+_REFUSALS = {
+    Reason.OWN: "it lies in this product's own folder; what waits in ingest/pending/ is learned by the daemon",
+    Reason.FOLDER: "exclude.folders keeps its folder from being learned",
+    Reason.NO_MEMORY: "a .no-memory file keeps its folder from being learned",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ def _file(file: Path, exclusions: Exclusions) -> FileInPlace:
     name = document_path(file)
     reason = exclusions.of_folder(str(file.parent))
     if reason is not None:
-        return FileInPlace(file, name, refusal=f"its folder is not learned: {reason}")
+        return FileInPlace(file, name, refusal=_REFUSALS[reason])
     if file.suffix == _TRANSCRIPT:
         return FileInPlace(file, name, is_transcript=True)
     sidecar = sidecar_of(file)

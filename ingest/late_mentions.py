@@ -76,7 +76,6 @@ def link_late_mentions(
     Raises:
         Unavailable: the store can't be used now; the step begins again the next time.
     """
-    index.refresh(is_now=True)
     now = clock()
     position = store.read(principal, lambda tx: _position(tx, now))
     where = EntityFilter(created_since=position.since)

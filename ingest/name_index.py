@@ -41,15 +41,17 @@ class NameIndex:
         self._ids: set[str] = set()
         self._until: datetime | None = None
         self._next = 0.0
+        self.version = 0
+        """Changes whenever an entity is seen that was not there before."""
 
-    def refresh(self, *, is_now: bool = False) -> None:
-        """Take in what entities others have made since the last time; at most once a second, `is_now` aside.
+    def refresh(self) -> None:
+        """Take in what entities were made since the last time; at most once a second.
 
         Raises:
             Unavailable: the store can't be asked now.
         """
         began = self._monotonic()
-        if began < self._next and not is_now:
+        if began < self._next:
             return
         until = self._clock()
         self._read(None if self._until is None else self._until - _OVERLAP)
@@ -85,6 +87,7 @@ class NameIndex:
         offset = 0
         while True:
             names = self._store.read(self._principal, lambda tx, start=offset: _names(tx, where, start))  # type: ignore[misc]
+            self.version += any(id_ not in self._ids for id_, _ in names)
             for id_, keys in names:
                 self._ids.add(id_)
                 for key in keys:

@@ -58,6 +58,7 @@ class IngestPipeline:
         arrivals = Arrivals(monotonic, settings.ingest.stable_seconds)
         self._waiting = WaitingDocuments(store, self._inbox, clock, arrivals)
         self._grown = GrownTranscripts(store, settings.ingest, clock)
+        self._late_version: int | None = None
         self._index = NameIndex(store, principal, clock, monotonic)
         self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest)
         self._transcripts = TranscriptLearner(store, clock, policies, self._index, self._exclusions)
@@ -110,8 +111,20 @@ class IngestPipeline:
             yield file.path, self._learn_in_place(file)
 
     def link_late_mentions(self, *, limit: int = 100) -> LateMentions:
-        """Join older memories to entities that appeared after them, at most `limit` entities; see `late_mentions`."""
-        return link_late_mentions(self._store, self._principal, self._clock, self._policies, self._index, limit=limit)
+        """Join older memories to entities that appeared after them, at most `limit` entities; see `late_mentions`.
+
+        Costs next to nothing while there are no new ones.
+
+        Raises:
+            Unavailable: the store can't be used now.
+        """
+        self._index.refresh()
+        version = self._index.version
+        if self._late_version == version:
+            return LateMentions()
+        step = link_late_mentions(self._store, self._principal, self._clock, self._policies, self._index, limit=limit)
+        self._late_version = version if step.is_done else None
+        return step
 
     def set_since(self, at: datetime) -> None:
         """Decide from when on transcripts are learned that nobody has read, by when they were last written."""

@@ -63,6 +63,7 @@ class Learner:
 
     def learn_late(self) -> None:
         """Let older memories find the entities that came after them."""
+        self.place.clock.wait(1.0)
         while not self.pipeline.link_late_mentions(limit=7).is_done:
             pass
 

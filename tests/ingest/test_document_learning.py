@@ -539,6 +539,20 @@ def test_a_file_that_cannot_be_learned_in_place_says_why(learner: Learner, user:
     assert learner.memories() == []
 
 
+@pytest.mark.parametrize("where", ["own", "marked"])
+def test_folders_that_are_kept_out_are_kept_out_in_place_too(
+    learner: Learner, place: Place, user: Path, where: str
+) -> None:
+    folder = place.home.pending if where == "own" else user
+    (folder / "n.md").write_text("text")
+    if where == "marked":
+        (user / ".no-memory").touch()
+    ((_, done),) = learner.pipeline.ingest_path(folder / "n.md")
+    assert done.reason is not None
+    assert ("own folder" if where == "own" else ".no-memory") in done.reason
+    assert learner.memories() == []
+
+
 def test_status_of_superseded_chunks_is_history(learner: Learner) -> None:
     learner.drop("long.md", LONG)
     learner.drop("long.md", "# Long\n\nshort now")

@@ -50,11 +50,14 @@ def test_what_others_add_is_taken_in_a_second_later(store: Store, clock: Clock, 
     assert index.candidates("postgres") == {"postgres"}
 
 
-def test_it_can_be_made_to_look_at_once(store: Store, clock: Clock, index: NameIndex) -> None:
-    index.refresh()
-    put(store, clock, "Postgres")
-    index.refresh(is_now=True)
-    assert index.candidates("postgres") == {"postgres"}
+def test_its_version_tells_of_new_entities_alone(store: Store, clock: Clock, index: NameIndex) -> None:
+    versions = []
+    for names in ((), ("Postgres",), ("Postgres",), (), ("Neo4j",)):
+        put(store, clock, *names)
+        clock.wait(1.0)
+        index.refresh()
+        versions.append(index.version)
+    assert versions[0] < versions[1] == versions[2] == versions[3] < versions[4]
 
 
 def test_entities_with_old_dates_are_noticed_and_deleted_ones_forgotten(
