@@ -193,7 +193,7 @@ class _Daemon:
             _LOG.warning("audit_waits", reason=str(error))
 
     def _tell(self) -> None:
-        progress = self._worker.progress
+        progress, taken = self._worker.progress, self._ceilings.last_minute()
         problems = (progress.problem, self._watcher.problem, *self._learner.unreadable)
         state = DaemonState(
             pid=os.getpid(),
@@ -206,6 +206,8 @@ class _Daemon:
             failed=progress.failed,
             memory_mb=resident_bytes() // MEGABYTE,
             problems=tuple(it for it in problems if it is not None),
+            items_last_minute=taken.items,
+            cpu_share=round(taken.cpu_share, 3),
         )
         try:
             write_state(self._services.home, state)

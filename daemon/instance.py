@@ -3,8 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import asdict
 from secrets import token_hex
 
 import orjson
@@ -12,6 +11,9 @@ from filelock import FileLock, Timeout
 
 from graph_memory.domain.errors import Unavailable
 from graph_memory.home import Home
+from graph_memory.presence import DaemonState, find_state, is_held
+
+__all__ = ["AlreadyRunning", "DaemonState", "find_state", "hold_home", "is_held", "write_state"]
 
 _PATIENCE = 1.0
 """Seconds for which a starting daemon outwaits those who only look whether there is one."""
@@ -20,22 +22,6 @@ _MODE = 0o600
 
 class AlreadyRunning(Unavailable):
     """Another daemon has this home; the text says which."""
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonState:
-    """How a daemon is doing; instants are ISO-8601, `memory_mb` is resident memory."""
-
-    pid: int
-    version: str
-    started_at: str
-    seen_at: str
-    activity: str
-    backlog: int = 0
-    learned: int = 0
-    failed: int = 0
-    memory_mb: int = 0
-    problems: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -54,26 +40,13 @@ def hold_home(home: Home) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            _state_file(home).unlink(missing_ok=True)
+            home.daemon_state.unlink(missing_ok=True)
         lock.release()
-
-
-def is_held(home: Home) -> bool:
-    """Tell whether a daemon has this home now; makes nothing."""
-    if not home.lock.is_file():
-        return False
-    lock = FileLock(home.lock, timeout=0, mode=_MODE)
-    try:
-        lock.acquire()
-    except Timeout:
-        return True
-    lock.release()
-    return False
 
 
 def write_state(home: Home, state: DaemonState) -> None:
     """Tell others how this daemon is doing; a reader sees the old state or the new one, whole."""
-    path = _state_file(home)
+    path = home.daemon_state
     beside = path.with_name(f".{path.name}.{token_hex(4)}.tmp")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
@@ -82,21 +55,6 @@ def write_state(home: Home, state: DaemonState) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
-
-
-def find_state(home: Home) -> DaemonState | None:
-    """Return what the daemon last told of itself; `None` where there is nothing or it can't be read."""
-    try:
-        written = orjson.loads(_state_file(home).read_bytes())
-        known = {it.name for it in fields(DaemonState)}
-        given = {name: value for name, value in written.items() if name in known}
-        return DaemonState(**{**given, "problems": tuple(given.get("problems", ()))})
-    except (OSError, ValueError, TypeError, AttributeError):
-        return None
-
-
-def _state_file(home: Home) -> Path:
-    return home.path / "daemon.json"
 
 
 def _described(home: Home) -> str:

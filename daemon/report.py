@@ -7,9 +7,9 @@ from pathlib import Path
 
 from daemon.instance import DaemonState, find_state, is_held
 from daemon.jobs import JOBS
-from daemon.times import next_due
 from graph_memory.bootstrap import Services
 from graph_memory.config.settings import ClockJob, Jobs
+from graph_memory.domain.due_times import next_due
 from graph_memory.domain.ledger import IngestState, JobRun, RunStatus, SessionCursor, TranscriptCursor
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home

@@ -1,55 +1,22 @@
-"""When a job is due: local times of day, once a local day, whatever the clock does. Pure: no clock, no thread.
+"""When a job has to run: at its times (`graph_memory.domain.due_times`), after a miss and after a failure.
 
-Instants are aware UTC. A `zone` of `None` is the system's own, with its rules for past and future days; a fixed offset
-would be wrong on the other side of a change of the clocks.
+Pure: no clock, no thread. Instants are aware UTC; `zone` is as there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
 
 from graph_memory.config.settings import ClockJob, Jobs
+from graph_memory.domain.due_times import last_due
 from graph_memory.domain.ledger import JobRun, RunStatus
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = timedelta(days=1)
-_LONGEST_LOOK = 9
-"""Days to look at for a weekly job whose time today is still to come."""
 _MOST_DOUBLINGS = 32
 
 
 def clock_jobs(settings: Jobs, names: Sequence[str]) -> Mapping[str, ClockJob]:
     """Return the times of those of the named jobs that the settings leave on."""
     return {name: when for name in names if isinstance(when := getattr(settings, name), ClockJob) and when.enabled}
-
-
-def last_due(when: ClockJob, now: datetime, zone: tzinfo | None = None) -> datetime:
-    """Return the latest instant, not after `now`, at which a job was due."""
-    return next(due for due in _around(when, now, -_DAY, zone) if due <= now)
-
-
-def next_due(when: ClockJob, now: datetime, zone: tzinfo | None = None) -> datetime:
-    """Return the first instant after `now` at which a job is due."""
-    return next(due for due in _around(when, now, _DAY, zone) if due > now)
-
-
-def _around(when: ClockJob, now: datetime, step: timedelta, zone: tzinfo | None) -> Iterator[datetime]:
-    """Yield when a job is due today, and on the days that follow in steps of `step`."""
-    today = now.astimezone(zone).date()
-    for days in range(_LONGEST_LOOK):
-        due = _due_on(when, today + days * step, zone)
-        if due is not None:
-            yield due
-
-
-def _due_on(when: ClockJob, day: date, zone: tzinfo | None) -> datetime | None:
-    """Return the instant at which a job is due on a local day, if it is.
-
-    A time that the clocks skip falls as far behind the change as it would have; one that comes twice counts the first
-    time.
-    """
-    if when.day != "daily" and day.weekday() != _WEEKDAYS.index(when.day):
-        return None
-    return datetime.combine(day, when.at.replace(second=0, microsecond=0), tzinfo=zone).astimezone(UTC)
 
 
 def latest(runs: Sequence[JobRun], now: datetime) -> JobRun | None:

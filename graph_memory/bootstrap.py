@@ -1,7 +1,7 @@
 """Wiring: from a home folder and its settings to services over an open store."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ from graph_memory.config import LoadedConfig
 from graph_memory.config.settings import Settings
 from graph_memory.domain.affinity import AffinityPolicy
 from graph_memory.domain.decay import DecayPolicy
+from graph_memory.domain.due_times import CLOCK_JOBS, next_due
 from graph_memory.domain.errors import ConfigError
 from graph_memory.domain.ledger import RunStatus
 from graph_memory.domain.memory_policy import MemoryPolicy
@@ -67,6 +68,12 @@ class Services:
     def embedder(self) -> str:
         """Name what makes vectors of texts."""
         return "none: this version searches by words alone"
+
+    def next_runs(self) -> Mapping[str, datetime | None]:
+        """Tell when each job is due next by the clock; `None` where it is switched off."""
+        now = self.clock()
+        times = {name: getattr(self.settings.jobs, name) for name in CLOCK_JOBS}
+        return {name: next_due(when, now) if when.enabled else None for name, when in times.items()}
 
     def degraded(self) -> tuple[str, ...]:
         """Name the parts that don't work as they should, each with its reason; none in a healthy system."""

@@ -122,6 +122,11 @@ class Home:
         return self.path / "daemon.lock"
 
     @property
+    def daemon_state(self) -> Path:
+        """What the daemon tells of itself; true while the lock is held."""
+        return self.path / "daemon.json"
+
+    @property
     def socket(self) -> Path:
         """The daemon's socket: in the home, or in a private folder of `/tmp` where that path is too long for one."""
         path = self.path / "daemon.sock"

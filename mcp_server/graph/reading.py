@@ -1,19 +1,23 @@
 """Tools that read the graph."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypeVar, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from graph_memory.bootstrap import Services
+from graph_memory.config.settings import Settings
 from graph_memory.domain.communities import MAX_HOPS as COMMUNITY_HOPS
 from graph_memory.domain.communities import CommunityMethod
 from graph_memory.domain.entities import EntityOrder
 from graph_memory.domain.errors import InvalidRequest
-from graph_memory.domain.ledger import JobRun
+from graph_memory.domain.ledger import IngestState, JobRun
 from graph_memory.domain.principal import Principal
+from graph_memory.presence import DaemonState, running_state
 from graph_memory.services.recall import MAX_ENTITIES, MAX_HOPS, MAX_NODES, GraphQuestion, Subgraph
+from ingest.queueing import IngestQueue
 from mcp_server.graph.shapes import (
     EdgeDetail,
     Node,
@@ -286,11 +290,14 @@ class GraphReading:
 
     def graph_stats(self, caller: Principal) -> StatsReply:
         """Call to see how the memory is doing: counts by type, orphans, stale entities, open contradictions, the ingest
-        queue, each job's last run and result, the store and its version, and what is degraded and why.
+        queue, each job's last run, result and next run, the store and its version, budget used, what is degraded and
+        why.
         """
         services = self._services()
         stats = services.insight.stats(caller)
-        degraded = services.degraded()
+        queue = IngestQueue(services.store, services.home, services.settings.ingest, services.clock)
+        counts = queue.status(caller, limit=1).counts
+        daemon = running_state(services.home)
         return {
             "schema_version": str(stats.store.schema_version),
             "nodes": {"total": stats.entities, "by_type": dict(stats.entities_by_type)},
@@ -302,14 +309,15 @@ class GraphReading:
                 "unresolved_contradictions": stats.unresolved_contradictions,
                 "stale_nodes": stats.stale,
                 "last_dream_run": None if stats.last_night is None else instant(stats.last_night.ended_at),
-                "pending_ingest_docs": sum(n for state, n in stats.queue.items() if state in {"pending", "processing"}),
-                "total_ingested_docs": stats.queue.get("completed", 0),  # type: ignore[call-overload]
-                "queue": {state.value: n for state, n in stats.queue.items()},
-                "jobs": {name: _run(run) for name, run in sorted(stats.last_runs.items())},
+                "pending_ingest_docs": counts[IngestState.PENDING] + counts[IngestState.PROCESSING],
+                "total_ingested_docs": counts[IngestState.COMPLETED],
+                "queue": {state.value: counts[state] for state in IngestState},
+                "jobs": _jobs(stats.last_runs, services.next_runs()),
                 "store": {"kind": stats.store.kind, "version": stats.store.engine_version},
                 "embedder": services.embedder(),
                 "vectors": dict(stats.vectors),
-                "degraded": list(degraded),
+                "budget": _budget(daemon, services.settings),
+                "degraded": [*services.degraded(), *(() if daemon is None else daemon.problems)],
             },
         }
 
@@ -333,13 +341,29 @@ def _query_reply(answer: Subgraph, level: ContextLevel, warnings: list[str]) -> 
     return _warned(reply, warnings)
 
 
-def _run(run: JobRun) -> dict[str, Any]:
+def _jobs(last: Mapping[str, JobRun], following: Mapping[str, datetime | None]) -> dict[str, dict[str, Any]]:
+    return {name: _job(last.get(name), following.get(name)) for name in sorted({*last, *following})}
+
+
+def _job(run: JobRun | None, next_at: datetime | None) -> dict[str, Any]:
     return {
-        "started_at": instant(run.started_at),
-        "ended_at": instant(run.ended_at),
-        "status": run.status.value,
-        "result": dict(run.result),
-        "error": run.error,
+        "started_at": run and instant(run.started_at),
+        "ended_at": run and instant(run.ended_at),
+        "status": run and run.status.value,
+        "result": {} if run is None else dict(run.result),
+        "error": run and run.error,
+        "next": instant(next_at),
+    }
+
+
+def _budget(daemon: DaemonState | None, settings: Settings) -> dict[str, Any]:
+    """Tell what learning takes of what it may take; nothing where no daemon runs."""
+    limits = settings.limits
+    used = (0, 0.0, 0) if daemon is None else (daemon.memory_mb, daemon.cpu_share, daemon.items_last_minute)
+    return {
+        "memory_mb": {"used": used[0], "limit": limits.memory_mb},
+        "cpu_share": {"used": number(used[1]), "limit": limits.cpu_share},
+        "items_per_minute": {"used": used[2], "limit": settings.ingest.items_per_minute},
     }
 
 

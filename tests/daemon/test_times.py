@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.times import clock_jobs, is_missed, last_due, latest, next_due, retry_at, wait_after
+from daemon.times import clock_jobs, is_missed, latest, retry_at, wait_after
 from graph_memory.config.settings import ClockJob, Jobs
+from graph_memory.domain.due_times import last_due, next_due
 from graph_memory.domain.ledger import JobRun, RunStatus
 
 NIGHTLY = ClockJob(at=time(2, 30))
@@ -145,7 +146,7 @@ def test_now_lies_between_the_last_time_and_the_next(moment: datetime, at: time,
 
 def test_only_jobs_that_are_on_and_have_a_time_are_scheduled() -> None:
     settings = Jobs(decay=ClockJob(enabled=False))
-    assert set(clock_jobs(settings, ("decay", "export", "archive"))) == {"export"}
+    assert set(clock_jobs(settings, ("decay", "export", "backoff_seconds"))) == {"export"}
 
 
 @pytest.mark.spec("config.ceiling.back-off")
