@@ -1,10 +1,7 @@
 """The words of a query: which tell something, and what else they may be written as."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from operator import attrgetter
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 _ENGLISH = """
     a about above after again against all also am an and any are aren't as at be because been before being below
@@ -32,8 +29,6 @@ _LONGEST = 24
 _NAME_BONUS = 4
 _UNSPACED_WEIGHT = 2
 """A character of a script without spaces says about as much as two letters."""
-_KEPT_WORDS = 1 << 13
-"""Words that are looked at once and remembered: those of a language that are used again and again."""
 
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -85,44 +80,20 @@ def likely_rare(text: str, limit: int) -> Sequence[str]:
     Of scripts without spaces, short runs count as words, longer ones are cut where the script changes. At most `limit`
     words, three characters of such scripts counting as one: so looking them up has a bound, whatever the text.
     """
-    read = _unspaced_words if has_unspaced_script(text) else _spaced_words
-    words: dict[str, _Word] = {}
+    pieces = _words_of if has_unspaced_script(text) else _word_of
+    words: dict[str, str] = {}
     for raw in dict.fromkeys(text.split()):
-        for word in read(raw):
-            words.setdefault(word.key, word)
+        for word in pieces(raw):
+            key = word.casefold()
+            if key and key not in words and not is_stop_word(key):
+                words[key] = word
     kept, spent = set[str](), 0
-    for word in sorted(words.values(), key=attrgetter("plainness")):
-        spent += word.cost
+    for key in sorted(words, key=lambda key: _plainness(words[key])):
+        spent += -(-len(key) // _RUN) if has_unspaced_script(key) else 1
         if spent > limit:
             break
-        kept.add(word.key)
-    return [word.text for key, word in words.items() if key in kept]
-
-
-class _Word(NamedTuple):
-    """A word that may tell something: how it is compared, how plain it is, and for how many words it counts."""
-
-    key: str
-    text: str
-    plainness: int
-    cost: int
-
-
-@lru_cache(maxsize=_KEPT_WORDS)
-def _spaced_words(raw: str) -> tuple[_Word, ...]:
-    return tuple(_telling(_word_of(raw)))
-
-
-@lru_cache(maxsize=_KEPT_WORDS)
-def _unspaced_words(raw: str) -> tuple[_Word, ...]:
-    return tuple(_telling(_words_of(raw)))
-
-
-def _telling(words: Iterable[str]) -> Iterator[_Word]:
-    for word in words:
-        key = word.casefold()
-        if key and not is_stop_word(key):
-            yield _Word(key, word, _plainness(word), -(-len(key) // _RUN) if has_unspaced_script(key) else 1)
+        kept.add(key)
+    return [word for key, word in words.items() if key in kept]
 
 
 def _word_of(raw: str) -> tuple[str]:
