@@ -109,8 +109,8 @@ class ToolSpec:
             argument = argument or path
             if problem["type"] == "extra_forbidden":
                 known = self._known_beside(problem["loc"])
-                near = get_close_matches(str(problem["loc"][-1]), known, n=1, cutoff=0.5)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known) or 'none'}"
+                near = _nearest(str(problem["loc"][-1]), known)
+                hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(known) or 'none'}"
                 texts.append(f"{path}: unknown argument; {hint}")
             else:
                 texts.append(f"{path}: {problem['msg']}")
@@ -125,6 +125,12 @@ class ToolSpec:
             if "$ref" in here:
                 here = self.input_schema["$defs"][here["$ref"].rpartition("/")[2]]
         return list(here.get("properties", {}))
+
+
+def _nearest(given: str, known: Sequence[str]) -> str | None:
+    """Return the name that has `given` among its words (`id`: `entity_id`), else the one most like it."""
+    part = next((it for it in known if given.casefold() in it.casefold().split("_")), None)
+    return part or next(iter(get_close_matches(given, known, n=1, cutoff=0.5)), None)
 
 
 def _compact(schema: Any) -> Any:  # noqa: ANN401 - JSON Schema is any JSON

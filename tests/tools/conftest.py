@@ -1,5 +1,6 @@
 """The tools as a client calls them, over each store, with a clock that the test holds."""
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from graph_memory.adapters.reference.store import ReferenceStore
 from graph_memory.adapters.sqlite.store import SqliteStore
@@ -52,20 +54,32 @@ class Client:
     clock: Clock
     caller: Principal = LOCAL_ADMIN
     specs: dict[str, ToolSpec] = field(default_factory=dict)
+    validators: dict[str, Draft202012Validator] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.specs = {it.name: it for it in every_tool(lambda: self.services)}
 
     def call(self, tool: str, /, **arguments: object) -> dict[str, Any]:
-        """Call a tool and return its reply; raise `ToolFailure` where it is answered as an error."""
+        """Call a tool and return its reply; raise `ToolFailure` where it is answered as an error.
+
+        Whatever is called, the reply is one JSON object, as text and structured, within its bounds and its schema.
+        """
         limit = self.services.settings.limits.max_reply_bytes
         result = answer(self.specs[tool], self.caller, arguments, limit)
         [content] = result.content
         text = getattr(content, "text", "")
+        assert len(text.encode()) <= limit
         if result.is_error:
             raise ToolFailure(text)
-        reply: dict[str, Any] = result.structured_content
+        reply: dict[str, Any] = json.loads(text)
+        assert result.structured_content == reply
+        self._validator(tool).validate(reply)
         return reply
+
+    def _validator(self, tool: str) -> Draft202012Validator:
+        if tool not in self.validators:
+            self.validators[tool] = Draft202012Validator(self.specs[tool].output_schema)
+        return self.validators[tool]
 
     def relate(self, source: str, relation: str, target: str, **more: object) -> dict[str, Any]:
         """State a relation between two entities; types are Concept unless given."""
