@@ -128,9 +128,10 @@ class ToolSpec:
 
 
 def _nearest(given: str, known: Sequence[str]) -> str | None:
-    """Return the name that has `given` among its words (`id`: `entity_id`), else the one most like it."""
-    part = next((it for it in known if given.casefold() in it.casefold().split("_")), None)
-    return part or next(iter(get_close_matches(given, known, n=1, cutoff=0.5)), None)
+    """Return the name that is very like `given`, else has it among its words (`id`: `entity_id`), else is like it."""
+    parts = [it for it in known if given.casefold() in it.casefold().split("_")]
+    very, like = (get_close_matches(given, known, n=1, cutoff=cutoff) for cutoff in (0.7, 0.5))
+    return next(iter([*very, *parts, *like]), None)
 
 
 def _compact(schema: Any) -> Any:  # noqa: ANN401 - JSON Schema is any JSON
