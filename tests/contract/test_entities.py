@@ -67,6 +67,7 @@ def test_every_field_comes_back_as_it_was_put(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.entities.find(["whole"])) == {"whole": whole}
 
 
+@pytest.mark.spec("names.type.any-text")
 @pytest.mark.parametrize("text", ODD_TEXTS)
 def test_any_text_serves_as_id_name_type_and_property(alice: Caller, text: str) -> None:
     odd = entity(text, text, text, properties={text: text}, source_file=text)

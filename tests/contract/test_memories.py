@@ -44,6 +44,7 @@ def page(tx: ReadTransaction) -> list[str]:
     return titles(tx.memories.page(ANY_MEMORY, MemoryOrder.ID, ALL))
 
 
+@pytest.mark.spec("storage.memory.fields")
 def test_every_field_comes_back_as_it_was_added(alice: Caller) -> None:
     whole = memory(
         "The Whole: 東京",
@@ -96,6 +97,7 @@ def test_a_long_content_comes_back_whole(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.memories.find([1]))[1].content == content
 
 
+@pytest.mark.spec("storage.memory.integer-id")
 def test_ids_are_positive_rising_and_in_the_order_given(alice: Caller) -> None:
     first = added(alice, memory("c"), memory("a"), memory("b"))
     second = added(alice, memory("d"))
@@ -112,6 +114,7 @@ def test_a_given_id_is_kept_and_later_ones_are_larger(alice: Caller) -> None:
     assert added(alice, memory("e"))[0] > later
 
 
+@pytest.mark.spec("storage.memory.integer-id")
 def test_an_id_is_never_used_again(alice: Caller) -> None:
     ids = added(alice, memory("a"), memory("b"))
     alice.write(lambda tx: tx.memories.delete(ids))
@@ -124,6 +127,7 @@ def test_a_given_id_may_come_back(alice: Caller) -> None:
     assert added(alice, memory("a", 5)) == [5]
 
 
+@pytest.mark.spec("storage.memory.title-unique")
 @pytest.mark.parametrize(
     "other",
     [
@@ -141,6 +145,7 @@ def test_what_is_taken_in_a_project_can_not_be_added(alice: Caller, other: Memor
     assert alice.read(page) == ["Note one"]
 
 
+@pytest.mark.spec("storage.memory.title-unique")
 def test_titles_and_slugs_are_free_in_another_project(alice: Caller) -> None:
     added(alice, memory("Note"), memory("Note", project_id="p1"), memory("Note", project_id="p2"))
     assert alice.read(page) == ["Note", "Note", "Note"]
@@ -277,6 +282,7 @@ def test_memories_are_counted_by_a_field(alice: Caller, field: str, expected: di
     assert sum(alice.read(lambda tx: tx.memories.count_by(field, MemoryFilter())).values()) == 2
 
 
+@pytest.mark.spec("storage.synapse.access-count")
 def test_touch_counts_one_access_and_changes_nothing_else(alice: Caller) -> None:
     before = memory("a", 1, "text", tags=("t",), access_count=4, updated_at=day(-1))
     added(alice, before, memory("b", 2))
@@ -299,6 +305,7 @@ def test_set_tags_replaces_the_tags_alone(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.memories.find([1]))[1].tags == ()
 
 
+@pytest.mark.spec("storage.mention.own-rows")
 def test_mentions_are_kept_once_and_listed_in_order(alice: Caller) -> None:
     added(alice, memory("a", 1), memory("b", 2), memory("c", 3))
     alice.write(lambda tx: tx.entities.put([entity("x"), entity("y")]))

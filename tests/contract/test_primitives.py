@@ -110,6 +110,7 @@ def test_a_change_is_seen_within_its_transaction_and_after_it(alice: Caller, nam
     assert alice.read(dump) == within
 
 
+@pytest.mark.spec("storage.atomic.failure")
 @walk({**CHANGES, **UNSEEN})
 def test_a_failed_work_leaves_nothing_and_its_exception_is_raised_as_it_is(alice: Caller, name: str) -> None:
     alice.write(populate)
@@ -171,6 +172,7 @@ def test_a_write_of_nothing_changes_nothing(alice: Caller, name: str) -> None:
     assert alice.read(dump) == before
 
 
+@pytest.mark.spec("names.key.tenant")
 def test_two_tenants_with_the_same_ids_and_keys_keep_their_own_rows(alice: Caller, bob: Caller) -> None:
     alice.write(populate)
     bob.write(populate)

@@ -11,6 +11,7 @@ from graph_memory.domain.errors import Conflict
 from graph_memory.domain.relations import RelationFilter, RelationKey
 from graph_memory.ports.graph_rows import EvidenceFilter, Faded
 from tests.contract.samples import ALL, ANY_RELATION, CURRENT, NOW, day, entity, evidence, relation
+from tests.contract.test_entities import ODD_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,21 @@ def test_every_field_comes_back_as_it_was_put(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.relations.find([whole.id, "none"])) == {whole.id: whole}
     assert alice.read(lambda tx: tx.relations.find_current([whole.key])) == {}
     assert list(alice.read(lambda tx: tx.relations.versions([whole.key]))[whole.key]) == [whole]
+
+
+@pytest.mark.spec("names.type.any-text")
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_any_text_serves_as_type_and_property(alice: Caller, text: str) -> None:
+    odd = relation("a", "b", text, id=text, properties={text: text}, provenance=Provenance(session=text, file=text))
+    stored(alice, odd, relation("b", "a"))
+
+    def check(tx: ReadTransaction) -> None:
+        assert tx.relations.find_current([odd.key]) == {odd.key: odd}
+        assert tx.relations.count_by_type(CURRENT) == {text: 1, "USES": 1}
+        assert tx.relations.type_spelling([odd.key.type_key]) == {odd.key.type_key: text}
+        assert ids(tx.relations.page(RelationFilter(type_keys=frozenset({odd.key.type_key})), None, ALL)) == [text]
+
+    alice.read(check)
 
 
 def test_find_current_finds_by_key_the_version_that_holds(alice: Caller) -> None:

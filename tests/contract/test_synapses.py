@@ -73,6 +73,7 @@ def test_every_field_comes_back_as_it_was_put(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.synapses.find([whole.key, missing])) == {whole.key: whole}
 
 
+@pytest.mark.spec("storage.synapse.no-duplicate")
 def test_a_key_is_of_both_ends_and_the_type(alice: Caller) -> None:
     stored(alice, synapse(1, 2), synapse(2, 1), synapse(1, 2, type_=BM25))
     stored(alice, synapse(1, 2, 4.5))
@@ -181,6 +182,7 @@ def test_delete_and_count(alice: Caller) -> None:
     assert [one.key for one in alice.read(lambda tx: tx.synapses.page(None, ALL))] == [SynapseKey(1, 2, BM25)]
 
 
+@pytest.mark.spec("storage.synapse.access-count")
 def test_touch_counts_one_access_and_changes_nothing_else(alice: Caller) -> None:
     before = synapse(1, 2, access_count=3, cycle_access_count=1)
     stored(alice, before, synapse(2, 1))

@@ -10,6 +10,7 @@ from graph_memory.domain.entities import Alias, EntityFilter
 from graph_memory.domain.memories import MemoryFilter, Status
 from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
 from tests.contract.samples import ALL, ANY_ENTITY, ANY_MEMORY, entity, memory, query
+from tests.contract.stores import OPENERS
 from tests.contract.test_entities import ODD_TEXTS
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def test_a_prefix_matches_what_begins_with_it(alice: Caller) -> None:
     assert set(found(alice, query("orb", is_prefix=True))) == {1, 2}
     assert found(alice, query("orb")) == [2]
     assert found(alice, query("lemon or", is_prefix=True)) == [2]
+    assert found(alice, query("lem orb", is_prefix=True)) == []
 
 
 def test_excluded_parts_must_not_match(alice: Caller) -> None:
@@ -128,6 +130,16 @@ def test_case_and_diacritics_make_no_difference(alice: Caller) -> None:
         assert set(found(alice, query(word))) == {1, 2, 3}
 
 
+@pytest.mark.spec("storage.fts.stemming")
+@pytest.mark.parametrize("store", sorted(set(OPENERS) - {"reference"}), indirect=True)
+def test_a_word_in_any_inflection_matches(alice: Caller) -> None:
+    """The reference compares words as they are: it is simple before it is clever."""
+    notes(alice, memory("a", 1, "they run tests"), memory("b", 2, "Running a test"), memory("c", 3, "other"))
+    for word in ("running", "run", "runs"):
+        assert set(found(alice, query(word))) == {1, 2}
+    assert set(found(alice, query("tested", "run"))) == {1, 2}
+
+
 @pytest.mark.parametrize(
     ("text", "word"), [("東京タワーへ行く", "タワー"), ("我喜欢编程语言", "编程"), ("ภาษาไทยง่าย", "ไทย")]
 )
@@ -136,6 +148,7 @@ def test_scripts_without_spaces_match_by_runs_of_characters(alice: Caller, text:
     assert set(found(alice, query(word))) == {1, 2}
 
 
+@pytest.mark.spec("storage.project.global")
 def test_a_filter_restricts_what_is_found(alice: Caller) -> None:
     notes(
         alice,
@@ -151,6 +164,7 @@ def test_a_filter_restricts_what_is_found(alice: Caller) -> None:
     assert found(alice, query("p"), ANY_MEMORY) == []
 
 
+@pytest.mark.spec("storage.fts.in-step")
 def test_changes_are_found_at_once(alice: Caller) -> None:
     notes(alice, memory("a", 1, "lemon"), memory("b", 2, "lemon"))
     alice.write(lambda tx: tx.memories.put([memory("a", 1, "orbit")]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -146,6 +146,7 @@ def test_a_read_sees_one_state_whatever_is_written_meanwhile(alice: Caller) -> N
     assert alice.read(lambda tx: tx.entities.count(ANY_ENTITY)) == 3
 
 
+@pytest.mark.spec("storage.concurrent.writers")
 def test_no_update_is_lost_between_threads(alice: Caller) -> None:
     alice.write(lambda tx: tx.entities.put([entity("a"), entity("b")]))
     keys = [EntityKey("concept", "b"), EntityKey("concept", "a")]
@@ -181,6 +182,31 @@ def test_one_of_two_that_add_the_same_key_wins(alice: Caller) -> None:
         won = list(threads.map(add, range(4), timeout=SECONDS))
     assert won.count(True) == 1
     assert alice.read(lambda tx: tx.entities.count(ANY_ENTITY)) == 1
+
+
+@pytest.mark.spec("storage.concurrent.readers")
+def test_a_read_is_not_kept_waiting_by_a_write_and_sees_the_state_before_it(alice: Caller) -> None:
+    alice.write(lambda tx: tx.entities.put([entity("a")]))
+
+    def count() -> int:
+        return alice.read(lambda tx: tx.entities.count(ANY_ENTITY))
+
+    def work(tx: WriteTransaction) -> int:
+        tx.entities.put([entity("b")])
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(count).result(SECONDS)
+
+    assert alice.write(work) == 1
+    assert count() == 2
+
+
+@pytest.mark.spec("access.principal.required-by-store")
+def test_there_is_no_transaction_without_a_tenant(store: Store) -> None:
+    for run in (store.read, store.write):
+        with pytest.raises(TypeError):
+            cast("Callable[..., object]", run)(lambda _tx: None)
+    with pytest.raises(ValueError, match="tenant"):
+        Principal("")
 
 
 def test_tenants_that_have_rows_are_listed_in_order(store: Store) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph_memory.adapters.reference.evidence import evidence_by_time, with_evidence, without_evidence
-from graph_memory.adapters.reference.rows import Rows, detached
+from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.adapters.reference.text import Field, score, texts_within, trigrams, words
 from graph_memory.domain.entities import Alias, Entity, EntityFilter, EntityKey, EntityOrder, Evidence
 from graph_memory.domain.errors import Conflict
@@ -152,7 +152,7 @@ class ReferenceEntityWriter(ReferenceEntityReader):
             if before := kept.get(entity.id):
                 del ids[before.key]
             ids[entity.key] = entity.id
-            kept[entity.id] = detached(entity)
+            kept[entity.id] = stored(entity)
         self._rows.entities, self._rows.entity_ids = kept, ids
 
     def put_aliases(self, aliases: Collection[Alias]) -> None:
@@ -218,7 +218,8 @@ class ReferenceEntityWriter(ReferenceEntityReader):
             if entity is None or entity.confidence != value.old:
                 continue
             if entity.decayed_at is None or entity.decayed_at <= value.until:
-                self._rows.entities[entity.id] = replace(entity, confidence=value.new, decayed_at=value.until)
+                faded_entity = replace(entity, confidence=value.new, decayed_at=value.until)
+                self._rows.entities[entity.id] = stored(faded_entity)
                 count += 1
         return count
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Container, Mapping, Sequence
 
+from graph_memory.adapters.reference.rows import stored
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
 from graph_memory.ports.graph_rows import EvidenceFilter
@@ -26,7 +27,7 @@ def with_evidence(
     for item in added:
         if item.subject_id not in subjects:
             raise Conflict(f"evidence needs its subject {item.subject_id}")
-        result[item.subject_id] = (*result.get(item.subject_id, ()), item)
+        result[item.subject_id] = (*result.get(item.subject_id, ()), stored(item))
     return result
 
 

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from graph_memory.adapters.reference.rows import Rows, detached
+from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.domain.instants import parse_instant, to_micros
 from graph_memory.domain.ledger import IngestItem, IngestState, SessionCursor, Tombstone, TranscriptCursor
 
@@ -88,7 +88,7 @@ class ReferenceLedgerWriter(ReferenceLedgerReader):
 
     def put_items(self, items: Collection[IngestItem]) -> None:
         """Add or replace documents."""
-        self._rows.items.update({item.id: detached(item) for item in items})
+        self._rows.items.update({item.id: stored(item) for item in items})
 
     def delete_items(self, ids: Collection[str]) -> int:
         """Remove documents."""
@@ -99,7 +99,7 @@ class ReferenceLedgerWriter(ReferenceLedgerReader):
 
     def put_transcript_cursors(self, cursors: Collection[TranscriptCursor]) -> None:
         """Add or replace cursors."""
-        self._rows.transcript_cursors.update({cursor.path: detached(cursor) for cursor in cursors})
+        self._rows.transcript_cursors.update({cursor.path: stored(cursor) for cursor in cursors})
 
     def delete_transcript_cursors(self, paths: Collection[str]) -> int:
         """Remove cursors."""
@@ -121,7 +121,7 @@ class ReferenceLedgerWriter(ReferenceLedgerReader):
 
     def put_tombstones(self, tombstones: Collection[Tombstone]) -> None:
         """Note content keys as forgotten for good."""
-        self._rows.tombstones.update({tombstone.content_key: tombstone for tombstone in tombstones})
+        self._rows.tombstones.update({tombstone.content_key: stored(tombstone) for tombstone in tombstones})
 
 
 def _through(cursor: SessionCursor) -> datetime:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from graph_memory.adapters.reference.rows import Rows
+from graph_memory.adapters.reference.rows import Rows, stored
 from graph_memory.adapters.reference.text import Field, score, words
 from graph_memory.domain.errors import Conflict, NotFound
 from graph_memory.domain.ledger import VectorOwner
@@ -175,7 +175,8 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
     def touch(self, ids: Collection[int], at: datetime) -> None:
         """Count one access of each."""
         for id_, memory in self.find(set(ids)).items():
-            self._rows.memories[id_] = replace(memory, accessed_at=at, access_count=memory.access_count + 1)
+            touched = replace(memory, accessed_at=at, access_count=memory.access_count + 1)
+            self._rows.memories[id_] = stored(touched)
 
     def set_tags(self, memory_id: int, tags: Collection[str]) -> None:
         """Replace the tags of a memory.
@@ -195,7 +196,7 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
         for mention in mentions:
             if mention.memory_id not in self._rows.memories or mention.entity_id not in self._rows.entities:
                 raise Conflict(f"a mention needs its memory {mention.memory_id} and its entity {mention.entity_id}")
-            self._rows.mentions.setdefault((mention.memory_id, mention.entity_id), mention)
+            self._rows.mentions.setdefault((mention.memory_id, mention.entity_id), stored(mention))
         return len(self._rows.mentions) - before
 
     def delete_mentions(self, memory_ids: Collection[int]) -> int:
@@ -232,7 +233,7 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
         for version in versions:
             if version.memory_id not in self._rows.memories:
                 raise Conflict(f"a version needs its memory {version.memory_id}")
-            self._rows.versions.append(version)
+            self._rows.versions.append(stored(version))
 
     def renew_common_terms(self) -> int:
         """Take as common the words that are in more than a tenth of the memories, and in more than fifty."""
@@ -256,7 +257,7 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
             for key in unique_keys(kept[memory.id]) if memory.id in kept else ():
                 del ids[key]
             ids.update(dict.fromkeys(keys, memory.id))
-            kept[memory.id] = memory
+            kept[memory.id] = stored(memory)
         self._rows.memories, self._rows.memory_ids = kept, ids
 
 

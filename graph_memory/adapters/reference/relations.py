@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from graph_memory.adapters.reference.evidence import evidence_by_time, with_evidence, without_evidence
-from graph_memory.adapters.reference.rows import Rows, detached
+from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.names import type_key
@@ -119,7 +119,7 @@ class ReferenceRelationWriter(ReferenceRelationReader):
                 raise Conflict(f"{relation.key} is current as {holder}", existing_id=holder)
         rows.current_ids = current
         superseded_first = sorted(new.values(), key=lambda version: version.is_current)
-        rows.relations.update({relation.id: detached(relation) for relation in superseded_first})
+        rows.relations.update({relation.id: stored(relation) for relation in superseded_first})
 
     def delete(self, ids: Collection[str]) -> int:
         """Remove versions with their evidence."""
@@ -168,7 +168,8 @@ class ReferenceRelationWriter(ReferenceRelationReader):
             if relation is None or relation.weight != value.old:
                 continue
             if relation.decayed_at is None or relation.decayed_at <= value.until:
-                self._rows.relations[relation.id] = replace(relation, weight=value.new, decayed_at=value.until)
+                faded_relation = replace(relation, weight=value.new, decayed_at=value.until)
+                self._rows.relations[relation.id] = stored(faded_relation)
                 count += 1
         return count
 

@@ -4,9 +4,10 @@ import copy
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graph_memory.domain.entities import Alias, Entity, EntityKey, Evidence
+from graph_memory.domain.instants import from_micros, to_micros
 from graph_memory.domain.ledger import (
     AuditEvent,
     IngestItem,
@@ -28,7 +29,10 @@ from graph_memory.domain.memories import (
 )
 from graph_memory.domain.relations import Relation, RelationKey
 
-RowT = TypeVar("RowT", Entity, Relation, IngestItem, TranscriptCursor, AuditEvent, JobRun, MergeRecord)
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RowT = TypeVar("RowT", bound="DataclassInstance")
 
 
 @dataclass(slots=True)
@@ -93,6 +97,19 @@ class Rows:
         for key in doomed:
             del self.vectors[key]
         return len(doomed)
+
+
+def stored(row: RowT) -> RowT:
+    """Copy a row as a store keeps it: with JSON of its own, and its instants in UTC.
+
+    Raises:
+        TypeError: an instant has no time zone.
+    """
+    values = {part.name: getattr(row, part.name) for part in fields(row)}
+    instants: dict[str, Any] = {
+        name: from_micros(to_micros(value)) for name, value in values.items() if isinstance(value, datetime)
+    }
+    return detached(replace(row, **instants))
 
 
 def detached(row: RowT) -> RowT:

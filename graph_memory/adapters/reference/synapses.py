@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from graph_memory.adapters.reference.rows import Rows
+from graph_memory.adapters.reference.rows import Rows, stored
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.memories import (
     ConnectionType,
@@ -84,7 +84,7 @@ class ReferenceSynapseWriter(ReferenceSynapseReader):
         ends = {end for synapse in synapses for end in (synapse.source_id, synapse.target_id)}
         if missing := ends - self._rows.memories.keys():
             raise Conflict(f"a synapse needs its end {min(missing)}")
-        self._rows.synapses.update({synapse.key: synapse for synapse in synapses})
+        self._rows.synapses.update({synapse.key: stored(synapse) for synapse in synapses})
 
     def delete(self, keys: Collection[SynapseKey]) -> int:
         """Remove synapses."""
@@ -96,12 +96,9 @@ class ReferenceSynapseWriter(ReferenceSynapseReader):
     def touch(self, keys: Collection[SynapseKey], at: datetime) -> None:
         """Count one access of each."""
         for key, synapse in self.find(set(keys)).items():
-            self._rows.synapses[key] = replace(
-                synapse,
-                accessed_at=at,
-                access_count=synapse.access_count + 1,
-                cycle_access_count=synapse.cycle_access_count + 1,
-            )
+            count, in_cycle = synapse.access_count + 1, synapse.cycle_access_count + 1
+            touched = replace(synapse, accessed_at=at, access_count=count, cycle_access_count=in_cycle)
+            self._rows.synapses[key] = stored(touched)
 
     def put_decay_rates(self, rates: Collection[DecayRate]) -> None:
         """Add or replace rows of the decay matrix."""
@@ -120,9 +117,8 @@ class ReferenceSynapseWriter(ReferenceSynapseReader):
         for value in faded:
             synapse = self._rows.synapses.get(value.key)
             if synapse is not None and synapse.weight == value.old:
-                self._rows.synapses[value.key] = replace(
-                    synapse, weight=value.new, decayed_at=value.until, cycle_access_count=0
-                )
+                faded_synapse = replace(synapse, weight=value.new, decayed_at=value.until, cycle_access_count=0)
+                self._rows.synapses[value.key] = stored(faded_synapse)
                 count += 1
         return count
 

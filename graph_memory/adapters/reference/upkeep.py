@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from graph_memory.adapters.reference.rows import Rows, detached
+from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.domain.ledger import AuditEvent, JobRun, MergeRecord, RunStatus, Vector, VectorOwner
 
 
@@ -56,7 +56,7 @@ class ReferenceUpkeepWriter(ReferenceUpkeepReader):
 
     def put_run(self, run: JobRun) -> None:
         """Add or replace a run."""
-        self._rows.runs[run.job, run.started_at] = detached(run)
+        self._rows.runs[run.job, run.started_at] = stored(run)
 
     def delete_runs(self, job: str, keep: int) -> int:
         """Remove all but the newest runs of a job."""
@@ -67,7 +67,7 @@ class ReferenceUpkeepWriter(ReferenceUpkeepReader):
 
     def put_merges(self, merges: Collection[MergeRecord]) -> None:
         """Add or replace merge inverses."""
-        self._rows.merges.update({merge.id: detached(merge) for merge in merges})
+        self._rows.merges.update({merge.id: stored(merge) for merge in merges})
 
     def delete_merges(self, ids: Collection[str]) -> int:
         """Remove merge inverses."""
@@ -87,7 +87,7 @@ class ReferenceUpkeepWriter(ReferenceUpkeepReader):
     def add_audit(self, events: Collection[AuditEvent]) -> None:
         """Put events into the outbox; one that waits there stays as it is."""
         for event in events:
-            self._rows.audit.setdefault(event.id, detached(event))
+            self._rows.audit.setdefault(event.id, stored(event))
 
     def delete_audit(self, ids: Collection[str]) -> int:
         """Remove events."""
