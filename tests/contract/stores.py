@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 from graph_memory.domain.principal import Principal
@@ -35,9 +34,7 @@ def sqlite(folder: Path) -> Store:
     return SqliteStore(folder / "memory.db")
 
 
-OPENERS: dict[str, Callable[[Path], Store]] = {"reference": reference}
-if find_spec("graph_memory.adapters.sqlite.store") is not None:
-    OPENERS["sqlite"] = sqlite
+OPENERS: dict[str, Callable[[Path], Store]] = {"reference": reference, "sqlite": sqlite}
 
 
 @dataclass(frozen=True)
