@@ -10,19 +10,22 @@ from graph_memory.config import describe_config, load_config
 from graph_memory.home import Home
 from tests.cli.conftest import Run
 
-_SPEC = pytest.mark.spec
 
 DEFAULTS = [
-    pytest.param("weights.explicit_statement", 0.7, marks=_SPEC("config.default.weights.explicit_statement")),
-    pytest.param("weights.inferred", 0.3, marks=_SPEC("config.default.weights.inferred")),
-    pytest.param("weights.from_memory_file", 0.5, marks=_SPEC("config.default.weights.from_memory_file")),
-    pytest.param("weights.boost_on_confirm", 0.15, marks=_SPEC("config.default.weights.boost_on_confirm")),
-    pytest.param("weights.boost_on_mention", 0.05, marks=_SPEC("config.default.weights.boost_on_mention")),
-    pytest.param("weights.weaken_on_correct", 0.3, marks=_SPEC("config.default.weights.weaken_on_correct")),
-    pytest.param("weights.project_context_boost", 0.1, marks=_SPEC("config.default.weights.project_context_boost")),
-    pytest.param("decay.prune_orphan_days", 30.0, marks=_SPEC("config.default.decay.prune_orphan_days")),
-    pytest.param("query.cypher_timeout_ms", 5_000, marks=_SPEC("config.default.query.cypher_timeout_ms")),
-    pytest.param("memory.ephemeral_days", 14.0, marks=_SPEC("config.default.memory.ephemeral_days")),
+    pytest.param(
+        "weights.explicit_statement", 0.7, marks=pytest.mark.spec("config.default.weights.explicit_statement")
+    ),
+    pytest.param("weights.inferred", 0.3, marks=pytest.mark.spec("config.default.weights.inferred")),
+    pytest.param("weights.from_memory_file", 0.5, marks=pytest.mark.spec("config.default.weights.from_memory_file")),
+    pytest.param("weights.boost_on_confirm", 0.15, marks=pytest.mark.spec("config.default.weights.boost_on_confirm")),
+    pytest.param("weights.boost_on_mention", 0.05, marks=pytest.mark.spec("config.default.weights.boost_on_mention")),
+    pytest.param("weights.weaken_on_correct", 0.3, marks=pytest.mark.spec("config.default.weights.weaken_on_correct")),
+    pytest.param(
+        "weights.project_context_boost", 0.1, marks=pytest.mark.spec("config.default.weights.project_context_boost")
+    ),
+    pytest.param("decay.prune_orphan_days", 30.0, marks=pytest.mark.spec("config.default.decay.prune_orphan_days")),
+    pytest.param("query.cypher_timeout_ms", 5_000, marks=pytest.mark.spec("config.default.query.cypher_timeout_ms")),
+    pytest.param("memory.ephemeral_days", 14.0, marks=pytest.mark.spec("config.default.memory.ephemeral_days")),
 ]
 
 
