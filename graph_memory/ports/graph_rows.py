@@ -204,7 +204,7 @@ class RelationWriter(RelationReader, Protocol):
         """Remove contributions and return the ids of the versions that lost some, in order."""
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingRelation], str | None]:
-        """Read a slice of the current relations in the store's own order, and where the next begins (`None`: no more)."""
+        """Read a slice of current relations in the store's order, and where the next begins (`None`: no more)."""
 
     def fade(self, faded: Iterable[Faded]) -> int:
         """Set `weight` and `decayed_at` where the row is still as it was read; return how many were."""

@@ -10,7 +10,6 @@ from graph_memory.config import describe_config, load_config
 from graph_memory.home import Home
 from tests.cli.conftest import Run
 
-
 DEFAULTS = [
     pytest.param(
         "weights.explicit_statement", 0.7, marks=pytest.mark.spec("config.default.weights.explicit_statement")
