@@ -132,9 +132,57 @@ ASSIGNED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "Russian": ("пароль: hunter2", "hunter2"),
         "not ASCII": ("password = пароль123", "пароль123"),  # noqa: RUF001
         "digits": ("password: 123456", "123456"),
+        "said in prose": ("password=hunter2secret said Anna", "hunter2secret"),
+        "marks at its end": ("password=hunter2secret!!", "hunter2secret!!"),
+        "marks alone": ("password=swordfish!! said Anna", "swordfish!!"),
+        "passwd": ("passwd = s3cr3tpw", "s3cr3tpw"),
+        "PGPASSWORD": ("PGPASSWORD=swordfish1 psql", "swordfish1"),
+        "secret with dashes": ("secret: correct-horse-9battery", "correct-horse-9battery"),
+        "JSON, a word": ('{"password": "swordfish", "n": 1}', "swordfish"),
+        "JSON, a word as secret": ('{"client_secret": "swordfish", "n": 1}', "swordfish"),
+        "named for what it is": ("password=secret123", "secret123"),
+        "in words for a token": ("auth_token=my-token-8f3a9c2b", "my-token-8f3a9c2b"),
+        "pw after a line in JSON": ('{"text": "user: ann\\npw: hunter2\\nbye"}', "hunter2"),
+        "leet": ("PASSWORD=S3CRET said Anna", "S3CRET"),
+        "rootpw": ("rootpw=hunter2", "hunter2"),
+        "camel case pw": ("dbPw: 'swordfish'", "swordfish"),
+        "plink": ("plink -pw hunter2 ann@host", "hunter2"),
+        "mysql": ("mysql -u root -phunter2secret", "hunter2secret"),
+        "mysql, a word": ("docker exec -it db mysql -uroot -pswordfish app", "swordfish"),
+        "mysql, digits": ("mysql -uroot -p123456 app", "123456"),
+        "mysql, quoted": ("mysqldump -p'correct horse 9' app > out.sql", "correct horse 9"),
+        "mysql in JSON": ('{"command": "mysql -u root -p\\"hunter2secret\\" app"}', "hunter2secret"),
+        "mariadb-dump": ("/usr/bin/mariadb-dump -h db -phunter2 app | gzip", "hunter2"),
+        "psql": ("psql -U ann -phunter2secret app", "hunter2secret"),
+        "mongosh": ("mongosh -u ann -p hunter2secret", "hunter2secret"),
+        "docker login": ("docker login -u ann -p hunter2secret", "hunter2secret"),
     }
 )
 """Texts with a secret that is known by what it is given to, and that secret."""
+
+NAMES = (
+    *("password", "PASSWORD", "Password", "db_password", "userPassword", "passwd", "pwd", "MYSQL_PWD", "pw", "db_pw"),
+    *("PW", "passphrase", "secret", "SECRET", "client_secret", "clientSecret"),
+)
+"""Names that say that their value is a secret."""
+MIXED = ("hunter2secret", "hunter2", "s3cr3tpw", "correct-horse-9battery", "Tr0ub4dor&3", "pass4word!", "token2big")
+"""Values that look like no word, whatever they are given to."""
+GIVEN = (
+    *("{}={}", "{} = {}", "{}: {}", "{} => {}", "{} := {}", "the {} is {}", "{}={} said Anna", "{}: {}, said Anna"),
+    *(
+        "({}={})",
+        "--{} {}",
+        "run --{}={} now",
+        "-{} {} now",
+        "`{}={}`",
+        '"{}": "{}"',
+        "{}='{}'",
+        '{{\\"{}\\":\\"{}\\"}}',
+    ),
+)
+"""Ways to give a value to a name."""
+QUOTED = ("{} = '{}'", '"{}": "{}"', "f({}='{}', n=1)", "'{}' => '{}'")
+"""Ways to give a value that may be a plain word too."""
 
 HARMLESS: tuple[str, ...] = (
     "commit 3f2b8c1d9e4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c fixes it",
@@ -164,5 +212,16 @@ HARMLESS: tuple[str, ...] = (
     'JSON: {"token": null, "password": true, "secret": {"a": 1}, "api_key": ""}',
     "secretKeyRef:\n  name: app\n  key: token",
     "SKILL SKETCH ACCOUNT MODERNITY ODD NTFS OTHER",
+    "The password is stored. A secret is shared! The password is compromised!! Is the password: changed?",
+    "The password is sha256-hashed, the secret is base64-encoded, the password is utf-8, the secret: oauth2",
+    "password: 8-64 characters, the password is argon2id; pw: 100, pw=0.35, pw = widths[0]",
+    "login(password=password1, secret=oauth2_secret, token=api_v2_token, pw=pw, passwd=new_passwd)",
+    '{"password": "Passwort", "secret": "client_secret", "pw": "string", "secret_key": "your-secret-key"}',
+    "password=secret/data/app secret=secrets.token_hex(32) password=get_password(user1)",
+    "def sign(private_key: Ed25519PrivateKey | None, secret: Pkcs7Secret, token: X509Token) -> None",
+    "mkdir -parents && ssh -p2222 host; docker run -p8080:80 -p3306:3306 mysql; cp -pr a1 b1",
+    "mysql -u root -p; mysql -p$PASS; mysql -p<password>; mysql -ppassword; mysql -pYOUR_PASSWORD; psql -p5432 app",
+    "docker login -u ann -p $TOKEN; mongosh -p; docker run -p 8080:80 image9",
+    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC+pw== ann@host1 and ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQCaPw== ann@host1",
 )
 """Texts without a secret, near to those with one."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph_memory.domain.redaction import redact, redact_bytes
 from graph_memory.domain.secret_rules import RULES
-from tests.domain.planted_secrets import ASSIGNED, HARMLESS, SHAPED
+from tests.domain.planted_secrets import ASSIGNED, GIVEN, HARMLESS, MIXED, NAMES, QUOTED, SHAPED
 
 SURROUNDINGS = (
     "{}",
@@ -60,6 +60,25 @@ def test_a_secret_goes_that_is_known_by_the_name_it_is_given_to(place: str) -> N
     assert sum(redacted.counts.values()) == 1
 
 
+@pytest.mark.spec("redaction.ingest")
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_value_of_letters_and_digits_goes_however_it_is_given(given: str) -> None:
+    texts = [(given.format(name, value), value) for name in NAMES for value in MIXED]
+
+    kept = [text for text, value in texts if value in redact(text).text]
+
+    assert kept == []
+
+
+@pytest.mark.spec("redaction.ingest")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("given", QUOTED)
+def test_a_plain_word_in_quotes_goes_and_a_placeholder_stays(given: str, name: str) -> None:
+    assert "swordfish" not in redact(given.format(name, "swordfish")).text
+    for placeholder in ("password", "your-secret", "********", "<secret>", "${SECRET}", "changeme", ""):
+        assert redact(given.format(name, placeholder)).text == given.format(name, placeholder)
+
+
 @pytest.mark.spec("redaction.harmless-kept")
 @pytest.mark.parametrize("text", HARMLESS, ids=lambda it: it[:40])
 def test_harmless_text_stays_as_it_is(text: str) -> None:
@@ -96,6 +115,7 @@ _PIECES = st.sampled_from(
     [
         *SHAPED.values(),
         *(text for text, _ in ASSIGNED.values()),
+        *(given.format("pw", "hunter2secret") for given in GIVEN),
         *HARMLESS,
         *(anchor.decode() for rule in RULES for anchor in rule.anchors),
         *("=", ":", '"', "'", " ", "\n", "\\", "[redacted:", "]", "@", "/", "-", "hunter2", "é", "\ud800", "`", "|"),
