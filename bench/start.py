@@ -25,7 +25,7 @@ def ping() -> str:
     return "pong"
 server.run()
 """
-OURS = "from mcp_server.app import run_stdio; run_stdio()"
+OURS = 'import sys; sys.argv[1:] = ["mcp"]; from cli.app import main; main()'
 LOADED = f"""
 import sys, threading
 def look():
