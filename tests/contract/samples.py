@@ -47,6 +47,18 @@ ANY_RELATION = RelationFilter(current_only=False)
 CURRENT = RelationFilter()
 ANY_MEMORY = MemoryFilter(statuses=None)
 ANY_SYNAPSE = SynapseFilter()
+ODD_TEXTS = [
+    "Ünïcödé",
+    "東京タワー",
+    "مرحبا",
+    "नमस्ते",
+    "👩‍👩‍👧 family",
+    "o'Brien; drop table entities --",
+    'back`quote "quoted" $(x) %s {0} \\ /',
+    "line\nbreak\ttab",
+    "\u202eright to left",
+    "\U0010ffff",
+]
 
 
 def day(number: float) -> datetime:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graph_memory.domain.ledger import IngestState, SessionCursor, Tombstone, TranscriptCursor
-from tests.contract.samples import ALL, NOW, cloud_item, day, item
-from tests.contract.test_entities import ODD_TEXTS
+from tests.contract.samples import ALL, NOW, ODD_TEXTS, cloud_item, day, item
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,7 @@ from graph_memory.domain.entities import Provenance, SourceType
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.relations import RelationFilter, RelationKey
 from graph_memory.ports.graph_rows import EvidenceFilter, Faded
-from tests.contract.samples import ALL, ANY_RELATION, CURRENT, NOW, day, entity, evidence, relation
-from tests.contract.test_entities import ODD_TEXTS
+from tests.contract.samples import ALL, ANY_RELATION, CURRENT, NOW, ODD_TEXTS, day, entity, evidence, relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

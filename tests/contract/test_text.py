@@ -9,9 +9,8 @@ import pytest
 from graph_memory.domain.entities import Alias, EntityFilter
 from graph_memory.domain.memories import MemoryFilter, Status
 from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
-from tests.contract.samples import ALL, ANY_ENTITY, ANY_MEMORY, entity, memory, query
+from tests.contract.samples import ALL, ANY_ENTITY, ANY_MEMORY, ODD_TEXTS, entity, memory, query
 from tests.contract.stores import OPENERS
-from tests.contract.test_entities import ODD_TEXTS
 
 if TYPE_CHECKING:
     from graph_memory.domain.entities import Entity
