@@ -3,8 +3,7 @@
     python -m bench.tools                 # everything, several minutes
     python -m bench.tools graph memories  # some sections
 
-Prints JSON: medians and 95th percentiles in milliseconds, of the whole call as a client sees it and of the tool alone
-(the same call made within one process, so that the difference is the protocol's).
+Prints JSON: medians, 95th and 99th percentiles in milliseconds, of the whole call as a client sees it.
 """
 
 import argparse
@@ -25,8 +24,6 @@ from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.bootstrap import open_store
 from graph_memory.config import load_config
 from graph_memory.domain.principal import LOCAL_ADMIN
-from mcp_server.server import answer
-from mcp_server.toolbox import LocalToolbox
 
 SERVER = "from mcp_server.app import run_stdio; run_stdio()"
 SIZES = (1_000, 100_000)
@@ -55,22 +52,13 @@ class OverStdio:
 
 
 @contextmanager
-def callers(home: Path) -> Iterator[dict[str, Caller]]:
-    """Yield the two ways of calling a tool on one home."""
+def client(home: Path) -> Iterator[Caller]:
+    """Yield a client of a server on a home."""
     stdio = OverStdio(home)
-    toolbox = LocalToolbox(load_config({}, home))
-
-    def within(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        result = answer(toolbox.specs()[tool], LOCAL_ADMIN, arguments, toolbox.limit())
-        assert not result.is_error, result
-        structured: dict[str, Any] = result.structured_content
-        return structured
-
     try:
-        yield {"client": stdio, "tool": within}
+        yield stdio
     finally:
         stdio.end()
-        toolbox.close()
 
 
 def timed(
@@ -106,50 +94,41 @@ def graph() -> Report:
     with new_home() as (home, store):
         fill_graph(store, 60_000, 197_000, 17_000, draw)
         [hub] = store.read(LOCAL_ADMIN, lambda tx: tx.entities.find({"thing-0"})).values()
-        with callers(home) as ways:
-            for name, call in ways.items():
-                report[name] = {
-                    f"graph_query limit {limit}": timed(
-                        call,
-                        "graph_query",
-                        lambda _, limit=limit: {"entities": [hub.name], "limit": limit},  # type: ignore[misc]
-                        lambda reply, given: (
-                            reply["nodes"][0]["id"] == "thing-0"
-                            and (len(reply["nodes"]) == given["limit"] or reply.get("truncated"))
-                        ),
-                        50,
-                    )
-                    for limit in (20, 200)
-                } | {
-                    "graph_relate new": timed(
-                        call,
-                        "graph_relate",
-                        lambda n, name=name: {  # type: ignore[misc]
-                            "from_name": f"{name} source {n}",
-                            "from_type": "Concept",
-                            "relation": "USES",
-                            "to_name": f"{name} target {n}",
-                            "to_type": "Concept",
-                            "evidence": "it was said",
-                        },
-                        lambda reply, _: reply["action"] == "created" and len(reply["created_entities"]) == 2,
-                        300,
-                    ),
-                    "graph_relate known": timed(
-                        call,
-                        "graph_relate",
-                        lambda n, name=name: {  # type: ignore[misc]
-                            "from_name": f"{name} source {n}",
-                            "from_type": "Concept",
-                            "relation": "USES",
-                            "to_name": f"{name} target {n}",
-                            "to_type": "Concept",
-                        },
-                        lambda reply, _: reply["action"] == "strengthened",
-                        300,
-                    ),
-                }
+        with client(home) as call:
+            for limit in (20, 200):
+                report[f"graph_query limit {limit}"] = timed(
+                    call,
+                    "graph_query",
+                    lambda _, limit=limit: {"entities": [hub.name], "limit": limit},  # type: ignore[misc]
+                    lambda reply, given: reply["nodes"][0]["id"] == "thing-0" and _is_full(reply, given["limit"]),
+                    50,
+                )
+            report["graph_relate new"] = timed(call, "graph_relate", _statement, _is_created, 300)
+            report["graph_relate known"] = timed(call, "graph_relate", _statement, _is_strengthened, 300)
     return report
+
+
+def _is_full(reply: dict[str, Any], limit: int) -> bool:
+    return len(reply["nodes"]) == limit or bool(reply.get("truncated"))
+
+
+def _statement(number: int) -> dict[str, Any]:
+    return {
+        "from_name": f"source {number}",
+        "from_type": "Concept",
+        "relation": "USES",
+        "to_name": f"target {number}",
+        "to_type": "Concept",
+        "evidence": "it was said",
+    }
+
+
+def _is_created(reply: dict[str, Any], _: object) -> bool:
+    return reply["action"] == "created" and len(reply["created_entities"]) == 2
+
+
+def _is_strengthened(reply: dict[str, Any], _: object) -> bool:
+    return bool(reply["action"] == "strengthened")
 
 
 def memories() -> Report:
@@ -164,9 +143,8 @@ def memories() -> Report:
                 store.write(LOCAL_ADMIN, lambda tx, part=part: tx.memories.add(part))  # type: ignore[misc]
                 stored += len(part)
             store.write(LOCAL_ADMIN, lambda tx: tx.memories.renew_common_terms())
-            with callers(home) as ways:
-                for name, call in ways.items():
-                    report[f"{name} at {size}"] = memory_figures(call, notes, f"{name}-{size}")
+            with client(home) as call:
+                report[f"at {size}"] = memory_figures(call, notes, str(size))
     return report
 
 
@@ -205,8 +183,10 @@ SECTIONS: dict[str, Callable[[], Report]] = {"graph": graph, "memories": memorie
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], default=list(SECTIONS))
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
     chosen = parser.parse_args().sections or list(SECTIONS)
+    if unknown := set(chosen) - set(SECTIONS):
+        parser.error(f"there is no section {', '.join(sorted(unknown))}")
     report: Report = {"at": datetime.now(UTC).isoformat(), "python": sys.version.split()[0]}
     for name in chosen:
         report[name] = SECTIONS[name]()
