@@ -187,6 +187,8 @@ class RelationWriter(RelationReader, Protocol):
     def put(self, relations: Collection[Relation]) -> None:
         """Add versions or replace those with the same id; superseded ones first, so that a key moves in one call.
 
+        What counts is how the rows stand in the end, not their order.
+
         Raises:
             Conflict: a key would have two current versions, or an end does not exist.
         """

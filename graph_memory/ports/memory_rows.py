@@ -75,7 +75,7 @@ class MemoryReader(Protocol):
         """Return the most informative words of `text`: as the index sees them, rarest in the tenant first.
 
         Words so common that they tell nothing (the store keeps that set, renewed by `WriteTransaction`) are left out,
-        ties are broken by the word. The words are fit to be used in a `Term`.
+        ties are broken by the word; words that no memory holds are left out. They are fit to be used in a `Term`.
         """
 
     def page(self, where: MemoryFilter, order: MemoryOrder, limit: int, offset: int = 0) -> Sequence[Memory]:
@@ -109,8 +109,10 @@ class MemoryWriter(MemoryReader, Protocol):
     def add(self, memories: Sequence[Memory]) -> Sequence[int]:
         """Add memories and return their ids, in this order; a memory with an id other than 0 keeps it.
 
+        Ids count up within a tenant. What hangs on a memory that is absent is a conflict too.
+
         Raises:
-            Conflict: a title, slug or content key is taken in its project, or an id is taken.
+            Conflict: a title or slug is taken in its project, or a content key or id in the tenant.
         """
 
     def put(self, memories: Collection[Memory]) -> None:

@@ -48,7 +48,8 @@ class ReadTransaction(Protocol):
 class WriteTransaction(Protocol):
     """One atomic change of a tenant's rows: all of it is durable when the write returns, or none ever was.
 
-    Reads within it see its own writes.
+    Reads within it see its own writes. A primitive that raises `Conflict` leaves nothing of itself, so that work may
+    catch it and go on.
     """
 
     @property
