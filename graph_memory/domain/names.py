@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 
 from graph_memory.domain.errors import InvalidRequest
 
@@ -73,7 +74,15 @@ def name_key(name: str) -> str:
 
 def type_key(name: str) -> str:
     """Return what two spellings of one type share: `uses_tech`, `Uses Tech` and `USES-TECH` are one."""
+    # There are few types and each is asked for with every row; what is too long to be one is not remembered.
+    return _remembered_type_key(name) if len(name) <= MAX_TYPE else _made_type_key(name)
+
+
+def _made_type_key(name: str) -> str:
     return _SEPARATORS.sub("_", name_key(name))
+
+
+_remembered_type_key = lru_cache(maxsize=1_024)(_made_type_key)
 
 
 _ENTITY_TYPE_SPELLING = {type_key(name): name for name in ENTITY_TYPES}
