@@ -1,0 +1,10 @@
+"""A home for servers that are processes of their own."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
