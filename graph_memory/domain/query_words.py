@@ -53,7 +53,7 @@ def is_stop_word(word: str) -> bool:
 
 def has_unspaced_script(word: str) -> bool:
     """Tell whether a word has characters of a script that is written without spaces."""
-    return _UNSPACED.search(word) is not None
+    return not word.isascii() and _UNSPACED.search(word) is not None
 
 
 def loose_words(word: str) -> Iterator[str]:
@@ -110,6 +110,8 @@ def _words_of(raw: str) -> Iterator[str]:
 
 
 def _plainness(word: str) -> int:
+    if word.isascii() and word.isalpha() and word.islower():
+        return -len(word)  # most words are, and need no closer look
     is_name = any(c.isdigit() for c in word) or not (word[1:].islower() or len(word) == 1)
     weight = _UNSPACED_WEIGHT if has_unspaced_script(word) else 1
     return -(len(word) * weight + is_name * _NAME_BONUS)
