@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from graph_memory.bootstrap import Services
 from graph_memory.domain.drafts import MemoryDraft
 from graph_memory.domain.memories import Layer, Lifecycle, MemoryFilter, Status
+from graph_memory.domain.names import clean_name
 from graph_memory.domain.principal import Principal
 from mcp_server.memory.shapes import (
     MemoryDetail,
@@ -177,8 +178,8 @@ class MemoryTools:
         their words, best first, each with a snippet. Any text works. Open a hit with memory_get; for the newest use
         memory_recent; for how named things relate graph_query."""
         where = MemoryFilter(
-            project_id=project_id,
-            category=category,
+            project_id=_label(project_id, "project_id"),
+            category=_label(category, "category"),
             layers=None if layer is None else frozenset({Layer(layer)}),
             statuses=frozenset({Status(status)}),
         )
@@ -201,8 +202,8 @@ class MemoryTools:
         """Call to see the newest active notes, of a project, category, layer or lifecycle. For words use
         memory_search."""
         where = MemoryFilter(
-            project_id=project_id,
-            category=category,
+            project_id=_label(project_id, "project_id"),
+            category=_label(category, "category"),
             layers=None if layer is None else frozenset({Layer(layer)}),
             lifecycles=None if lifecycle is None else frozenset({Lifecycle(lifecycle)}),
         )
@@ -246,3 +247,8 @@ def _listed(rows: list[MemoryRow], next_offset: int | None, warnings: tuple[str,
     if warnings:
         reply["warnings"] = list(warnings)
     return reply
+
+
+def _label(text: str | None, argument: str) -> str | None:
+    """Return what a filter asks for as it is stored; a blank one asks for nothing."""
+    return None if text is None or not text.strip() else clean_name(text, argument=argument)
