@@ -97,6 +97,12 @@ def test_at_or_under_the_threshold_a_relation_is_no_longer_current(used: Client,
     assert len(used.edges("Ada", "USES", "Loom", current_only=False)) == 1 + is_pruned
 
 
+@pytest.mark.spec("graph_weaken.pruned")
+def test_exactly_at_the_threshold_it_is_pruned(client: Client) -> None:
+    client.relate("Ada", "USES", "Loom", weight=0.05)
+    assert client.call("graph_weaken", **ENDS, amount=0)["pruned"] is True
+
+
 @pytest.mark.spec("graph_boost.missing", "graph_weaken.missing", "tools.not-found.advice")
 @pytest.mark.parametrize("tool", ["graph_boost", "graph_weaken"])
 @pytest.mark.parametrize("wrong", [{"from_name": "Bo"}, {"to_name": "Wool"}, {"relation": "KNOWS"}])

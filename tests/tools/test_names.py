@@ -156,6 +156,8 @@ def test_other_types_keep_the_spelling_of_their_first_use(client: Client) -> Non
     stats = client.call("graph_stats")
     assert stats["nodes"]["by_type"] == {"Concept": 1, "Kiwi": 2, "Ripe Banana": 2}
     assert stats["edges"]["by_type"] == {"Peels Off": 2, "Eats": 2}
+    assert [client.node(it)["type"] for it in "ACDE"] == ["Ripe Banana", "Ripe Banana", "Kiwi", "Kiwi"]
+    assert {it["type"] for it in client.around("D")["edges"]} == {"Eats"}
 
 
 # Originals: "relation `uses_tech`, type `Banana`".

@@ -135,8 +135,31 @@ def test_somebody_who_comes_back_has_two_versions_of_one_relation(client: Client
     ]
 
 
+@pytest.mark.spec("supersession.late-arrival", "time.valid-at")
+def test_what_is_said_again_of_an_earlier_time_supports_the_version_of_then(client: Client, clock: Clock) -> None:
+    for year, employer in [("2018", "Acme"), ("2020", "Globex"), ("2024", "Acme")]:
+        client.relate("Ada", "WORKS_AT", employer, valid_at=f"{year}-01-01")
+    clock.advance(days=1)
+    reply = client.relate("Ada", "WORKS_AT", "Acme", valid_at="2018-01-01", weight=0.9)
+    assert reply["action"] == "strengthened"
+    versions = client.edges("Ada", "WORKS_AT", "Acme", current_only=False)
+    assert {it["valid_at"][:4]: (it["weight"] == 0.9, it["invalid_at"] is None) for it in versions} == {
+        "2018": (True, False),
+        "2024": (False, True),
+    }
+
+
+@pytest.mark.spec("time.valid-at", "graph_relate.valid_at")
+def test_a_date_given_later_is_kept(client: Client) -> None:
+    client.relate("Ada", "USES_TECH", "Loom")
+    for given in ("2020-05-01", "2019-05-01", None):
+        client.relate("Ada", "USES_TECH", "Loom", valid_at=given)
+        assert client.edge("Ada", "USES_TECH", "Loom")["valid_at"] == f"{given or '2019-05-01'}T00:00:00Z"
+
+
 @pytest.fixture
 def disputed(client: Client) -> Client:
+    client.relate("Uses Vue", "MENTIONS", "Uses React", from_type="Fact", to_type="Fact")
     client.relate("Uses Vue", "CONTRADICTS", "Uses React", from_type="Fact", to_type="Fact")
     client.relate("Uses Vue", "CONTRADICTS", "Uses Svelte", from_type="Fact", to_type="Fact")
     return client
@@ -150,7 +173,7 @@ def unresolved(client: Client) -> int:
 @pytest.mark.spec("contradiction.stored", "contradiction.resolves", "graph_stats.unresolved_contradictions")
 def test_a_contradiction_stays_open_until_it_is_resolved(disputed: Client, clock: Clock) -> None:
     assert unresolved(disputed) == 2
-    assert len(disputed.around("Uses Vue")["edges"]) == 2
+    assert len(disputed.around("Uses Vue")["edges"]) == 3
     clock.advance(days=1)
     resolves = {"node_a": "uses react", "node_b": "Uses Vue", "keep": "Uses React"}
     reply = disputed.call("graph_relate", resolves=resolves)
