@@ -16,7 +16,7 @@ from graph_memory.services.naming import path_name, similar_entities
 MAX_HOPS = 4
 MAX_NODES = 500
 MAX_ENTITIES = 500
-MAX_FOUND = 10_000
+MAX_FOUND = 5_000
 """How many entities a search of the catalogue finds and counts."""
 RELATIONS_PER_HOP = 1_000
 FEWEST_PER_HOP = 200
@@ -101,7 +101,7 @@ class Recall:
     ) -> EntityPage:
         """List or search the catalogue; a search without `sort_by` is ordered by relevance, else by confidence.
 
-        A search finds, and `total` counts, at most ten thousand.
+        A search finds, and `total` counts, at most five thousand.
         """
         types = None if entity_type is None else frozenset({type_key(entity_type)})
         where = EntityFilter(type_keys=types, min_confidence=min_confidence)
