@@ -8,7 +8,15 @@ from typing import TypeAlias
 
 from graph_memory.domain.entities import Alias, Entity, Evidence
 from graph_memory.domain.ledger import IngestItem, MergeRecord, Tombstone, TranscriptCursor
-from graph_memory.domain.memories import DecayRate, Memory, MemoryVersion, Mention, OpenLink, Synapse
+from graph_memory.domain.memories import (
+    MAX_SYNAPSE_WEIGHT,
+    DecayRate,
+    Memory,
+    MemoryVersion,
+    Mention,
+    OpenLink,
+    Synapse,
+)
 from graph_memory.domain.relations import Relation
 
 FORMAT = "graph-memory-export"
@@ -75,6 +83,19 @@ ROW_KINDS: Mapping[str, type[BackupRow]] = {
     "tombstone": Tombstone,
 }
 """Kinds of rows by their name in the file, in the order in which they stand there: what a row points at comes first."""
+
+
+def is_in_range(row: BackupRow) -> bool:
+    """Tell whether the strengths that a row has are such as can be: 0–1, of a synapse 0–5."""
+    match row:
+        case Entity() | Memory():
+            return 0.0 <= row.confidence <= 1.0
+        case Relation():
+            return 0.0 <= row.weight <= 1.0
+        case Synapse():
+            return 0.0 <= row.weight <= MAX_SYNAPSE_WEIGHT
+        case _:
+            return True
 
 
 class ImportMode(StrEnum):

@@ -205,6 +205,9 @@ class SynapseWriter(SynapseReader, Protocol):
     def put_decay_rates(self, rates: Collection[DecayRate]) -> None:
         """Add rows of the decay matrix or replace those of the same layers and type."""
 
+    def delete_decay_rates(self) -> int:
+        """Remove all rows of the decay matrix, so that the built-in rates hold."""
+
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingSynapse], str | None]:
         """Read a slice of all synapses in the store's own order, and where the next begins (`None`: no more)."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby, islice
+from pathlib import PurePath
 from typing import Any
 
 from graph_memory.domain.audit import audit_event
@@ -17,6 +18,7 @@ from graph_memory.domain.backups import (
     RelationEvidence,
 )
 from graph_memory.domain.entities import Alias, Entity, EntityFilter, EntityOrder
+from graph_memory.domain.errors import Conflict, InvalidRequest
 from graph_memory.domain.ledger import IngestItem, IngestState, MergeRecord, Tombstone, TranscriptCursor
 from graph_memory.domain.memories import (
     DecayRate,
@@ -74,17 +76,21 @@ class Restore:
 
         Raises:
             NotFound: there is no such file.
-            InvalidRequest: it is not a backup, or not a whole one.
+            InvalidRequest: it is not a backup, not a whole one, or its rows contradict each other.
         """
         checked = self._backups.check(file)
         now = self._clock()
 
         def work(tx: WriteTransaction) -> Imported:
             removed = _clear(tx) if mode is ImportMode.REPLACE else Counter[str]()
-            run = _Import(tx, self._policy)
+            run, line = _Import(tx, self._policy), 2
             for kind, rows in groupby(self._backups.rows(file), key=type):
                 while page := list(islice(rows, PAGE)):
-                    run.take(kind, page)
+                    try:
+                        run.take(kind, page)
+                    except Conflict as error:
+                        raise _contradiction(file, line, line + len(page) - 1, error) from error
+                    line += len(page)
             result = run.result(checked, mode, removed, is_dry_run=dry_run)
             if dry_run:
                 raise _DryRun(result)
@@ -98,13 +104,18 @@ class Restore:
             return preview.result
 
 
+def _contradiction(file: str, first: int, last: int, error: Conflict) -> InvalidRequest:
+    text = f"file: {PurePath(file).name}: lines {first} to {last} don't fit what is there: {error}"
+    return InvalidRequest(text, argument="file")
+
+
 class _Import:
     """One import: pages of one kind each, in the order of the file."""
 
     def __init__(self, tx: WriteTransaction, policy: GraphPolicy) -> None:
         self._tx = tx
         self._memories = MemoryImport(tx)
-        self._graph = GraphImport(tx, policy, self._memories.memory_id)
+        self._graph = GraphImport(tx, policy, self._memories.source_id)
         self._added: Counter[str] = Counter()
         self._takers: Mapping[type[BackupRow], Callable[[Any], None]] = {
             Entity: self._graph.entities,
@@ -140,7 +151,7 @@ class _Import:
         self._added["ingest_item"] += len(fresh)
 
     def _learned(self, rows: Sequence[Learned]) -> None:
-        here = {it.key: number for it in rows if (number := self._memories.memory_id(it.memory_id)) is not None}
+        here = {it.key: number for it in rows if (number := self._memories.source_id(it.memory_id)) is not None}
         self._tx.ledger.add_learned(here)
         self._added["learned"] += len(here)
 
@@ -176,8 +187,10 @@ def _clear(tx: WriteTransaction) -> Counter[str]:
         removed["entity"] += tx.entities.delete(ids)
     while memories := tx.memories.page(MemoryFilter(statuses=None), MemoryOrder.ID, PAGE):
         numbers = {it.id for it in memories}
-        tx.ledger.delete_learned(numbers)
         removed["memory"] += tx.memories.delete(numbers)
+    while learned := tx.ledger.page_learned(None, PAGE):
+        removed["learned"] += tx.ledger.delete_learned({number for _, number in learned})
+    removed["decay_rate"] += tx.synapses.delete_decay_rates()
     for state in IngestState:
         while items := tx.ledger.page_items(state, PAGE):
             removed["ingest_item"] += tx.ledger.delete_items({it.id for it in items})

@@ -26,13 +26,30 @@ class MemoryImport:
     def __init__(self, tx: WriteTransaction) -> None:
         self._tx = tx
         self._ids: dict[int, int] = {}
+        self._source_ids: dict[int, int | None] = {}
+        self._forgotten_ids: set[int] = set()
         self.added: Counter[str] = Counter()
         self.joined: Counter[str] = Counter()
-        self.forgotten = 0
+
+    @property
+    def forgotten(self) -> int:
+        """How many memories were left out since they were forgotten for good."""
+        return len(self._forgotten_ids)
 
     def memory_id(self, exported: int) -> int | None:
         """Return the number that an exported memory has here; `None` for one that was left out."""
         return self._ids.get(exported)
+
+    def source_id(self, exported: int) -> int | None:
+        """Return the number here of the memory that something was learned from; it need not be there any more.
+
+        `None` where the number, of a memory that is in no backup, is another one's here.
+        """
+        if exported not in self._source_ids:
+            is_free = exported not in self._ids and exported not in self._forgotten_ids
+            is_free = is_free and not self._tx.memories.find({exported})
+            self._source_ids[exported] = exported if is_free else self._ids.get(exported)
+        return self._source_ids[exported]
 
     def memory_ids(self, exported: Iterable[int]) -> tuple[int, ...]:
         """Return the numbers that exported memories have here, without those left out."""
@@ -43,24 +60,25 @@ class MemoryImport:
         keys = {it.content_key for it in rows if it.content_key is not None}
         by_key = self._tx.memories.find_by_content_key(keys)
         buried = self._tx.ledger.tombstones(keys)
-        by_title: dict[tuple[str, str], Memory] = {
-            (it.project_id, it.title_key): it for it in self._tx.memories.find_by_title({it.title_key for it in rows})
-        }
-        slugs = {option for it in rows for option in (it.slug, suffixed_memory_slug(it.title))}
+        options = [(it, _retitled(it)) for it in rows]
+        titles = {it.title_key for pair in options for it in pair}
+        by_title = {(it.project_id, it.title_key): it for it in self._tx.memories.find_by_title(titles)}
+        slugs = {option for pair in options for it in pair for option in (it.slug, suffixed_memory_slug(it.title))}
         taken_slugs = {(it.project_id, it.slug) for it in self._tx.memories.find_by_slug(slugs)}
         taken_ids = set(self._tx.memories.find({it.id for it in rows}))
         fresh: list[tuple[int, Memory]] = []
-        for row in rows:
+        for row, retitled in options:
             if row.content_key in buried:
-                self.forgotten += 1
+                self._forgotten_ids.add(row.id)
                 continue
-            titled = by_title.get((row.project_id, row.title_key))
-            known = by_key.get(row.content_key or "") or (titled if titled and titled.content == row.content else None)
+            titled = [by_title.get((it.project_id, it.title_key)) for it in (row, retitled)]
+            same = next((it for it in titled if it is not None and it.content == row.content), None)
+            known = by_key.get(row.content_key or "") or same
             if known is not None:
                 self._ids[row.id] = known.id
                 self.joined["memory"] += 1
                 continue
-            new = _retitled(row) if titled is not None else row
+            new = row if titled[0] is None else retitled
             if (new.project_id, new.slug) in taken_slugs:
                 new = replace(new, slug=suffixed_memory_slug(new.title))
             taken_slugs.add((new.project_id, new.slug))

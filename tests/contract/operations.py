@@ -253,6 +253,7 @@ synapse_operations = st.one_of(
             lambda rate: (rate.source_layer, rate.target_layer, rate.connection_type),
         ),
     ),
+    call("synapses.delete_decay_rates"),
     special(fade_synapses, slices, s.instants),
     call("synapses.of_memories", listed(s.memory_ids), s.synapse_filters, exclude=listed(s.memory_ids), limit=s.limits),
     call(

@@ -165,6 +165,7 @@ DELETES: dict[str, Write] = {
     "memories.delete": lambda tx: tx.memories.delete([1, 99]),
     "memories.delete_mentions": lambda tx: tx.memories.delete_mentions([1]),
     "memories.delete_open_links": lambda tx: tx.memories.delete_open_links([OpenLink(1, "NOWHERE yet")]),
+    "synapses.delete_decay_rates": lambda tx: tx.synapses.delete_decay_rates(),
     "synapses.delete": lambda tx: tx.synapses.delete([LINK]),
     "ledger.delete_items": lambda tx: tx.ledger.delete_items(["i1", "i2"]),
     "ledger.delete_transcript_cursors": lambda tx: tx.ledger.delete_transcript_cursors(["/t/a.jsonl"]),

@@ -210,6 +210,8 @@ def test_the_decay_matrix_is_listed_in_order_and_replaced_by_key(alice: Caller) 
         rates[1],
         DecayRate("working", "*", WIKI, 0.25),
     ]
+    assert alice.write(lambda tx: tx.synapses.delete_decay_rates()) == 4
+    assert list(alice.read(lambda tx: tx.synapses.decay_rates())) == []
 
 
 def test_fade_writes_only_where_the_weight_is_as_it_was_read(alice: Caller) -> None:

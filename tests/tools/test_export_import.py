@@ -73,7 +73,6 @@ def apart(one: bytes, other: bytes) -> list[bytes]:
     if one == other:
         return []
     here, there = one.splitlines(), other.splitlines()
-    print("APART", *[b"- " + it for it in here if it not in there], *[b"+ " + it for it in there if it not in here], sep="\n")  # noqa: T201
     return [it for it in here if it not in there] + [it for it in there if it not in here]
 
 

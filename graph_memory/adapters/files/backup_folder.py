@@ -1,6 +1,7 @@
 """Backups as JSON lines: a header, one row a line, a trailer with counts and a hash over the body."""
 
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -15,13 +16,17 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from graph_memory.domain.backups import FORMAT, ROW_KINDS, VERSION, BackupFile, BackupRow
+from graph_memory.domain.backups import FORMAT, ROW_KINDS, VERSION, BackupFile, BackupRow, is_in_range
 from graph_memory.domain.errors import InvalidRequest, NotFound, Unavailable
 from graph_memory.domain.instants import parse_instant, to_wire
-from graph_memory.domain.names import slugify
+from graph_memory.domain.names import short_hash, slugify
 from graph_memory.ports.backups import Retention
 
 _NIGHTLY = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?\.jsonl")
+_LONGEST_LABEL = 120
+"""Bytes of a label in a file's name, which has at most 255."""
+_MAY_BE_LONG = re.compile(rb"\d{19}")
+"""Digits of an integer that may have more than 64 bits: orjson would read it as a float."""
 _KIND_OF = {row: kind for kind, row in ROW_KINDS.items()}
 
 
@@ -63,7 +68,7 @@ class BackupFolder:
 
     def _publish(self, partial: Path, at: datetime, label: str | None) -> Path:
         stamp = at.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S")
-        suffix = f"-{slugify(label)}" if label and slugify(label) else ""
+        suffix = _suffix(label)
         for name in (f"{stamp}{suffix}.jsonl", f"{stamp}.{at.microsecond:06d}{suffix}.jsonl"):
             with suppress(FileExistsError):
                 os.link(partial, self._folder / name)  # unlike a rename, never over another backup
@@ -81,20 +86,23 @@ class BackupFolder:
         path = self._find(file)
         counts: Counter[str] = Counter()
         digest = hashlib.sha256()
+        trailer: Mapping[str, Any] | None = None
+        number = 1
         with path.open("rb") as lines:
-            exported_at = _header(next(lines, b""), file)
-            trailer: Mapping[str, Any] | None = None
-            for line in lines:
+            exported_at = _header(next(lines, b""), path.name)
+            for number, line in enumerate(lines, start=2):
                 if trailer is not None:
-                    raise InvalidRequest(f"file: {path.name} goes on after its end", argument="file")
-                row = _parsed(line, file)
+                    raise _damaged(path.name, number, "stands after the end of the backup")
+                row = _parsed(line, path.name, number)
                 if "end" in row:
                     trailer = row
                 else:
                     counts[str(row.get("kind"))] += 1
                     digest.update(line)
-        if trailer is None or trailer.get("sha256") != digest.hexdigest() or trailer.get("counts") != dict(counts):
-            raise InvalidRequest(f"file: {path.name} is cut off or was changed", argument="file")
+        if trailer is None:
+            raise _damaged(path.name, number, "is the last one; the end of the backup is cut off")
+        if trailer.get("sha256") != digest.hexdigest() or trailer.get("counts") != dict(counts):
+            raise _damaged(path.name, number, "does not fit the lines before it; the backup was changed")
         return BackupFile(str(path), path.stat().st_size, exported_at, dict(counts), digest.hexdigest())
 
     def rows(self, file: str) -> Iterator[BackupRow]:
@@ -102,13 +110,16 @@ class BackupFolder:
         with self._find(file).open("rb") as lines:
             next(lines, None)
             for number, line in enumerate(lines, start=2):
-                row = _parsed(line, file)
+                row = _parsed(line, file, number)
                 if "end" in row:
                     return
                 try:
-                    yield _adapter(str(row["kind"])).validate_python(row["row"])
+                    found: BackupRow = _adapter(str(row["kind"])).validate_python(row["row"])
                 except (KeyError, ValidationError) as error:
-                    raise InvalidRequest(f"file: line {number} is no row of a backup", argument="file") from error
+                    raise _damaged(file, number, "is no row of a backup") from error
+                if not is_in_range(found):
+                    raise _damaged(file, number, "has a weight or confidence outside of 0 to 1")
+                yield found
 
     def apply_retention(self, keep: int, *, newest: str) -> Retention:
         """Remove the oldest backups without a label until `keep` are left, never `newest`; labelled ones stay."""
@@ -143,29 +154,47 @@ def _write_rows(write: Callable[[bytes], object], rows: Iterable[BackupRow], at:
 
 def _line(value: Mapping[str, object]) -> bytes:
     # Sorted names: stores differ in the order of properties, and equal stores give equal bodies.
-    return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
-
-
-def _parsed(line: bytes, file: str) -> Mapping[str, Any]:
     try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise InvalidRequest(f"file: {Path(file).name} is cut off or was changed", argument="file") from error
+        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
+    except TypeError:  # an integer of more than 64 bits
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+        return f"{text}\n".encode()
+
+
+def _suffix(label: str | None) -> str:
+    """Return what a label adds to a file's name: letters, digits and hyphens, in no more bytes than a name may have."""
+    if label is None or not label.strip():
+        return ""
+    slug = slugify(label) or f"label-{short_hash(label)}"
+    return f"-{slug.encode()[:_LONGEST_LABEL].decode(errors='ignore')}"
+
+
+def _parsed(line: bytes, file: str, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(line) if _MAY_BE_LONG.search(line) else orjson.loads(line)
+    except ValueError as error:
+        raise _damaged(file, number, "is cut off or was changed") from error
     if not isinstance(row, dict):
-        raise InvalidRequest(f"file: {Path(file).name} is no backup", argument="file")
+        raise _damaged(file, number, "is no row of a backup")
     return row
+
+
+def _damaged(file: str, number: int, what: str) -> InvalidRequest:
+    return InvalidRequest(f"file: {Path(file).name}: line {number} {what}", argument="file")
 
 
 def _header(line: bytes, file: str) -> datetime:
     header: Mapping[str, Any] = {}
     with suppress(InvalidRequest):
-        header = _parsed(line, file)
+        header = _parsed(line, file, 1)
     if header.get("format") != FORMAT:
-        raise InvalidRequest(f"file: {Path(file).name} is no backup of graph-memory", argument="file")
+        raise _damaged(file, 1, "is no backup of graph-memory")
     if header.get("version") != VERSION:
-        text = f"file: {Path(file).name} is of format {header.get('version')}; this program reads {VERSION}"
-        raise InvalidRequest(text, argument="file")
-    return parse_instant(str(header.get("exported_at")), argument="exported_at").at
+        raise _damaged(file, 1, f"says format {header.get('version')}; this program reads {VERSION}")
+    try:
+        return parse_instant(str(header.get("exported_at")), argument="exported_at").at
+    except InvalidRequest as error:
+        raise _damaged(file, 1, "does not say when it was exported") from error
 
 
 def _sync_folder(folder: Path) -> None:

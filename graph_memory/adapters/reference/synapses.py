@@ -105,6 +105,12 @@ class ReferenceSynapseWriter(ReferenceSynapseReader):
         for rate in rates:
             self._rows.decay_rates[rate.source_layer, rate.target_layer, rate.connection_type] = rate
 
+    def delete_decay_rates(self) -> int:
+        """Remove the decay matrix."""
+        count = len(self._rows.decay_rates)
+        self._rows.decay_rates.clear()
+        return count
+
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingSynapse], str | None]:
         """Read a slice of all synapses, by key; the text that says where the next begins is a key's parts."""
         part = self.page(None if after is None else _read_cursor(after), limit + 1)

@@ -91,6 +91,7 @@ _TOUCH = composed(
 _RATES = """
     select source_layer, target_layer, connection_type, decay_rate from decay_matrix where tenant = ? order by 1, 2, 3
 """
+_DELETE_RATES = "delete from decay_matrix where tenant = ?"
 _PUT_RATE = """
     insert into decay_matrix (tenant, source_layer, target_layer, connection_type, decay_rate) values (?, ?, ?, ?, ?)
     on conflict (tenant, source_layer, target_layer, connection_type) do update set decay_rate = excluded.decay_rate
@@ -218,6 +219,10 @@ class SqliteSynapseWriter(SqliteSynapseReader):
         tenant = self._session.tenant
         rows = [(tenant, rate.source_layer, rate.target_layer, rate.connection_type.value, rate.rate) for rate in rates]
         self._session.run_many(_PUT_RATE, rows)
+
+    def delete_decay_rates(self) -> int:
+        """Remove the decay matrix."""
+        return self._session.run(_DELETE_RATES, (self._session.tenant,))
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingSynapse], str | None]:
         """Read a slice of all synapses, as they were stored."""
