@@ -35,6 +35,7 @@ WHOLE = {
     "select layer, count(*) from memories",
     "select connection_type, count(*) from synapses",
     "select source_layer, target_layer",
+    "delete from decay_matrix where tenant = ?",
     "select state, count(*) from ingest_items",
     "select path, fingerprint, offset, size, updated_at, session_id, state from transcript_cursors where tenant = ?",
     "select job_runs.job",
