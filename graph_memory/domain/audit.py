@@ -40,11 +40,6 @@ OWN_EVENTS = frozenset(
         "redacted",
         "exported",
         "imported",
-        "forgotten",
-        "pruned",
-        "merged",
-        "unmerged",
-        "exhausted",
     }
 )
 EVENTS = SEED_EVENTS | OWN_EVENTS
