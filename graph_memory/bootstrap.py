@@ -167,7 +167,7 @@ def build_services(
         insight=Insight(store, clock),
         backup=Backup(store, clock, backups),
         restore=Restore(store, clock, backups, graph),
-        memory_write=MemoryWrite(store, clock, memory),
+        memory_write=MemoryWrite(store, clock, memory, graph),
         memory_search=MemorySearch(store, clock),
         orient=Orient(store),
         memory_decay=MemoryDecay(store, clock, memory, pause),

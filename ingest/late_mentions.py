@@ -84,7 +84,7 @@ def link_late_mentions(
         if position.offset:
             _note(store, principal, replace(position, since=position.until - _OVERLAP, offset=0), now)
         return LateMentions()
-    store.write(principal, lambda tx: answer_with_entities(tx, entities, now))
+    store.write(principal, lambda tx: answer_with_entities(tx, entities, now, policies.graph))
     found = store.read(principal, lambda tx: _memories_that_name(tx, entities))
     ids = sorted(found)
     for start in range(0, len(ids), _AT_ONCE):

@@ -19,7 +19,6 @@ from graph_memory.domain.relations import Relation, RelationKey, relation_id
 from graph_memory.domain.statements import Batch, EntityStatement, cleaned_entity
 from graph_memory.domain.weights import changed
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
-from graph_memory.services.links import answer_with_entities
 from graph_memory.services.statements import apply_batch
 from ingest.extraction import extract
 from ingest.known_names import longest_matches
@@ -135,8 +134,6 @@ def mention(tx: WriteTransaction, naming: Naming, now: datetime, policy: GraphPo
     ids = list(dict.fromkeys(ids))
     tx.memories.add_mentions([Mention(naming.memory_id, id_, now) for id_ in ids])
     relations = relate_mentions(tx, naming.source_id, ids, naming.weight, provenance, now, policy)
-    if outcome.created_entities:
-        answer_with_entities(tx, [outcome.entities[it] for it in outcome.created_entities], now)
     created = tuple(outcome.entities[it].name for it in outcome.created_entities)
     return Mentioned(stated, known, linked, created, relations)
 

@@ -15,7 +15,6 @@ from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.redaction import redact
 from graph_memory.domain.statements import Batch, EntityStatement
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
-from graph_memory.services.links import answer_with_entities
 from graph_memory.services.statements import apply_batch
 from ingest.mentions import relate_mentions
 from ingest.projects import ProjectFolder
@@ -150,6 +149,4 @@ def _put(
     source = provenance or Provenance(SourceType.CONVERSATION)
     statement = EntityStatement(name, type_name, properties, source_file=source.file)
     outcome = apply_batch(tx, Batch((statement,), provenance=source), now, policy)
-    entity = outcome.stated_entities[0].entity
-    answer_with_entities(tx, [entity], now)
-    return entity
+    return outcome.stated_entities[0].entity

@@ -44,8 +44,10 @@ from graph_memory.domain.memories import (
 )
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.names import name_key, slugify
+from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.wikilinks import find_wikilinks
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
+from graph_memory.services.mentioning import count_mentions
 from graph_memory.services.settling import settled_weights
 
 _ALL_LINKS = 10_000
@@ -290,17 +292,21 @@ def add_times(times: dict[int, int], memory_id: int, count: int) -> None:
     times[memory_id] = times.get(memory_id, 0) + count
 
 
-def answer_with_entities(tx: WriteTransaction, entities: Collection[Entity], now: datetime) -> int:
+def answer_with_entities(tx: WriteTransaction, entities: Collection[Entity], now: datetime, policy: GraphPolicy) -> int:
     """Turn links that waited for something with the name of one of these entities into mentions; return how many.
 
-    For whoever adds entities. A name that several entities have answers nothing.
+    A name that several entities have answers nothing. Mentions by memories that ingest made are counted when their text
+    is read again for all that is new in it.
     """
     waiting = tx.memories.find_open_links({name_key(entity.name) for entity in entities})
     if not waiting:
         return 0
     named = tx.entities.find_by_name({link.target_key for link in waiting})
     closed = [link for link in waiting if not link.is_ambiguous and len(named.get(link.target_key, ())) == 1]
-    tx.memories.add_mentions([Mention(it.memory_id, named[it.target_key][0].id, now) for it in closed])
+    mentions = [Mention(it.memory_id, named[it.target_key][0].id, now) for it in closed]
+    tx.memories.add_mentions(mentions)
+    authors = tx.memories.find({it.memory_id for it in mentions})
+    count_mentions(tx, [it for it in mentions if authors[it.memory_id].content_key is None], now, policy)
     return tx.memories.delete_open_links(closed)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graph_memory.domain.decay import decayed
 from graph_memory.domain.entities import Entity, EntityKey, Evidence, EvidenceKind, SourceType
 from graph_memory.domain.errors import Ambiguous, InvalidRequest
 from graph_memory.domain.names import (
@@ -23,8 +22,8 @@ from graph_memory.domain.statements import (
     cleaned_entity,
     merged_properties,
 )
-from graph_memory.domain.weights import changed
 from graph_memory.ports.store import WriteTransaction
+from graph_memory.services.mentioning import supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +163,7 @@ class EntityResolver:
         else:
             kind, amount = EvidenceKind.EXPLICIT, weights.initial(self._source)
         self._evidence.append(self._piece(entity.id, kind, amount))
-        confidence = entity.confidence
-        if not entity.is_exempt_from_decay:
-            rate = self._policy.decay.rate_of(entity.type)
-            confidence = decayed(confidence, rate, entity.decayed_at or entity.created_at, self._now)
-        return replace(
-            entity,
-            confidence=changed(confidence, kind, amount),
-            decayed_at=self._now,
-            last_seen=max(entity.last_seen, self._now),
-            mention_count=entity.mention_count + 1,
-        )
+        return supported(entity, kind, amount, self._now, self._policy)
 
     def _piece(self, entity_id: str, kind: EvidenceKind, amount: float) -> Evidence:
         return Evidence(entity_id, kind, amount, self._now, self._batch.provenance)

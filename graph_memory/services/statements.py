@@ -17,6 +17,7 @@ from graph_memory.domain.statements import Batch, RelationStatement, cleaned_pro
 from graph_memory.domain.supersession import plan_supersession, true_since
 from graph_memory.domain.weights import changed, clamped
 from graph_memory.ports.store import WriteTransaction
+from graph_memory.services.links import answer_with_entities
 from graph_memory.services.resolution import EntityResolver, apply_entities
 
 ALL_VERSIONS = RelationFilter(current_only=False)
@@ -80,6 +81,8 @@ def apply_batch(tx: WriteTransaction, batch: Batch, now: datetime, policy: Graph
     outcomes = tuple(ledger.state(it) for it in batch.relations)
     ledger.store()
     created = set(resolved.created)
+    if created:
+        answer_with_entities(tx, [resolved.changed[it] for it in resolved.created], now, policy)
     events = [audit_event("entity_created", now, {"entity_id": it}) for it in resolved.created]
     tx.upkeep.add_audit(events + ledger.events())
     return BatchOutcome(

@@ -13,6 +13,7 @@ from graph_memory.domain.linking import choose_neighbours, new_synapse, structur
 from graph_memory.domain.memories import ConnectionType, Memory, Mention, Synapse, SynapseKey
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.names import memory_slug, name_key, short_hash, suffixed_memory_slug
+from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.queries import TextHit
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
@@ -26,6 +27,7 @@ from graph_memory.services.links import (
     resolve_texts,
     write_again,
 )
+from graph_memory.services.mentioning import count_mentions
 from graph_memory.services.neighbours import find_alike
 
 _LONG_SUFFIX = 16
@@ -59,18 +61,26 @@ class Added:
 class MemoryWrite:
     """Writes memories, one transaction a call."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], policy: MemoryPolicy) -> None:
-        self._store, self._clock, self._policy = store, clock, policy
+    def __init__(
+        self, store: Store, clock: Callable[[], datetime], policy: MemoryPolicy, graph_policy: GraphPolicy
+    ) -> None:
+        self._store, self._clock, self._policy, self._graph_policy = store, clock, policy, graph_policy
 
     def add(self, principal: Principal, draft: MemoryDraft) -> Added:
-        """Add a memory; see `add_memory`.
+        """Add a memory; see `add_memory`. The entities that its links name gain by that.
 
         Raises:
             InvalidRequest: an argument can't be used.
             Conflict: the title is taken in the project; the id of the memory that has it is named.
         """
         now = self._clock()
-        return self._store.write(principal, lambda tx: add_memory(tx, draft, now, self._policy))
+
+        def work(tx: WriteTransaction) -> Added:
+            added = add_memory(tx, draft, now, self._policy)
+            count_mentions(tx, [Mention(added.id, it, now) for it in added.mentions], now, self._graph_policy)
+            return added
+
+        return self._store.write(principal, work)
 
 
 def add_memory(tx: WriteTransaction, draft: MemoryDraft, now: datetime, policy: MemoryPolicy) -> Added:

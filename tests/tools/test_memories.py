@@ -212,6 +212,33 @@ def test_one_call_stores_a_note_with_its_tags_its_links_and_its_mentions(client:
     assert client.call("memory_overview")["total_synapses"] == len(links)
 
 
+@pytest.mark.spec("storage.mention.own-rows")
+@pytest.mark.parametrize("is_note_first", [False, True])
+def test_a_note_supports_the_entity_its_link_names_whichever_came_first(
+    client: Client, clock: Clock, *, is_note_first: bool
+) -> None:
+    def state() -> None:
+        client.relate("Postgres", "USES", "WAL")
+
+    def write() -> None:
+        add(client, "Choice of a store", "[[Postgres]] it is, said twice: [[postgres]]; and [[Nothing known]].")
+
+    first, second = (write, state) if is_note_first else (state, write)
+    first()
+    clock.advance(days=10)
+    second()
+    node = client.node("Postgres")
+    assert node["properties"]["mention_count"] == 2
+    assert node["last_seen"] == "2026-01-11T12:00:00Z"
+    decay = 1.0 if is_note_first else 0.999**10
+    assert node["confidence"] == pytest.approx(0.7 * decay + 0.05)
+    found = client.call("memory_search", query="twice")["memories"]
+    assert [it["title"] for it in found] == ["Choice of a store"]
+    again = client.call("graph_relate", from_name="Postgres", relation="USES", to_name="WAL", source_type="mention")
+    assert again["action"] == "strengthened"
+    assert client.node("Postgres")["properties"]["mention_count"] == 3
+
+
 @pytest.mark.spec("storage.synapse.weight-range", "storage.synapse.no-duplicate")
 def test_a_link_written_again_and_again_weighs_no_more_than_five(client: Client) -> None:
     target = add(client, "Hub")

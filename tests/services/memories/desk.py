@@ -11,6 +11,7 @@ from graph_memory.domain.entities import Entity
 from graph_memory.domain.memories import ConnectionType, Memory, MemoryFilter, Synapse, SynapseFilter
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.names import entity_slug
+from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.services.network import MemoryDecay
 from graph_memory.services.orient import Orient
@@ -34,7 +35,7 @@ class Desk:
         self.store = store
         self.now = START
         self.pauses: list[float] = []
-        self.writer = MemoryWrite(store, self.clock, POLICY)
+        self.writer = MemoryWrite(store, self.clock, POLICY, GraphPolicy())
         self.searcher = MemorySearch(store, self.clock)
         self.orient = Orient(store)
         self.decay = MemoryDecay(store, self.clock, POLICY, self.pauses.append)

@@ -9,6 +9,7 @@ import pytest
 
 from graph_memory.domain.drafts import MemoryDraft
 from graph_memory.domain.memories import ConnectionType, MemoryFilter
+from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.services.links import answer_with_entities
 
@@ -175,7 +176,7 @@ def test_an_entity_that_comes_later_answers_open_links(desk: Desk) -> None:
     author = desk.add("Author", "[[Kafka]] and [[Redis]]")
     kafka = desk.add_entity("Kafka")
 
-    answered = desk.write(lambda tx: answer_with_entities(tx, [kafka], desk.now))
+    answered = desk.write(lambda tx: answer_with_entities(tx, [kafka], desk.now, GraphPolicy()))
 
     assert answered == 1
     assert desk.mentions(author.id) == [kafka.id]
