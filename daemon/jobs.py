@@ -1,7 +1,7 @@
 """The jobs of maintenance: each is the service that the tool and the command line call, with its run kept."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -76,9 +76,14 @@ def _communities(services: Services, principal: Principal) -> Figures:
     }
 
 
-def _expire(services: Services, _principal: Principal) -> Figures:
-    removed = remove_old_files(services.home, services.settings.limits, services.clock())
-    return {"completed": removed.completed, "failed": removed.failed, "changelogs": removed.changelogs}
+def _expire(services: Services, principal: Principal) -> Figures:
+    expired = services.expire.expire(principal)
+    figures: dict[str, JsonValue] = {"archived": expired.archived, "ephemeral": expired.ephemeral}
+    if principal.tenant == LOCAL_TENANT:  # the files are the machine's
+        removed = remove_old_files(services.home, services.settings.limits, services.clock())
+        files: dict[str, JsonValue] = {**asdict(removed)}
+        figures["files_removed"] = files
+    return figures
 
 
 JOBS: Mapping[str, Job] = MappingProxyType(
@@ -87,7 +92,7 @@ JOBS: Mapping[str, Job] = MappingProxyType(
         for it in (
             Job("export", "write a backup and keep the newest", _export, is_per_tenant=False),
             Job("decay", "let confidences and weights of the graph fall", _decay),
-            Job("expire", "remove old files of the inbox, and old changelogs", _expire, is_per_tenant=False),
+            Job("expire", "archive notes that have had their time, and remove old files", _expire),
             Job("memory_decay", "let links between notes fade, and renew the words that tell nothing", _memory_decay),
             Job("validate", "look for what spoils the graph", _validate),
             Job("communities", "find the main areas of the graph", _communities),

@@ -25,6 +25,7 @@ from graph_memory.home import Home, StoreIdentity
 from graph_memory.ports.store import Store
 from graph_memory.services.audit import Audit
 from graph_memory.services.backup import Backup
+from graph_memory.services.expire import Expire
 from graph_memory.services.insight import Insight
 from graph_memory.services.network import MemoryDecay
 from graph_memory.services.orient import Orient
@@ -64,6 +65,7 @@ class Services:
     memory_search: MemorySearch
     orient: Orient
     memory_decay: MemoryDecay
+    expire: Expire
 
     def embedder(self) -> str:
         """Name what makes vectors of texts."""
@@ -171,6 +173,7 @@ def build_services(
         memory_search=MemorySearch(store, clock),
         orient=Orient(store),
         memory_decay=MemoryDecay(store, clock, memory, pause),
+        expire=Expire(store, clock, memory, pause),
     )
 
 

@@ -34,6 +34,7 @@ OWN_EVENTS = frozenset(
         "edge_superseded",
         "memory_added",
         "memory_updated",
+        "memory_archived",
         "memory_decay_applied",
         "ingest_queued",
         "ingest_failed",

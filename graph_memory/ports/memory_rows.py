@@ -81,6 +81,13 @@ class MemoryReader(Protocol):
     def page(self, where: MemoryFilter, order: MemoryOrder, limit: int, offset: int = 0) -> Sequence[Memory]:
         """List memories, tags included."""
 
+    def page_expired(self, now: datetime, unchanged_since: datetime, after: int, limit: int) -> Sequence[int]:
+        """List, by id from the first past `after`, the active memories that have had their time.
+
+        Those are the ones whose `expires_at` is `now` or before, and the ephemeral ones without it that last changed at
+        `unchanged_since` or before: what `expiry.has_expired` says.
+        """
+
     def count(self, where: MemoryFilter) -> int:
         """Count memories."""
 

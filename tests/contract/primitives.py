@@ -85,6 +85,7 @@ READS: dict[str, Read] = {
     "memories.search": lambda tx: tx.memories.search(query("bernoulli"), ANY_MEMORY, ALL),
     "memories.rare_terms": lambda tx: tx.memories.rare_terms("bernoulli", ALL),
     "memories.page": lambda tx: tx.memories.page(ANY_MEMORY, MemoryOrder.ID, ALL),
+    "memories.page_expired": lambda tx: tx.memories.page_expired(day(99), day(-99), 0, ALL),
     "memories.count": lambda tx: tx.memories.count(ANY_MEMORY),
     "memories.count_by": lambda tx: tx.memories.count_by("layer", ANY_MEMORY),
     "memories.mentions_of_memories": lambda tx: tx.memories.mentions_of_memories([1]),

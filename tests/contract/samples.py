@@ -151,7 +151,7 @@ def _populate_memories(tx: WriteTransaction) -> None:
     tx.memories.add(
         [
             memory("First note", 1, "about the engine", content_key="c1", tags=("cards",)),
-            memory("Second note", 2, "about bernoulli", layer=Layer.SEMANTIC),
+            memory("Second note", 2, "about bernoulli", layer=Layer.SEMANTIC, expires_at=day(2)),
         ]
     )
     tx.memories.add_mentions([Mention(1, "ada", NOW)])

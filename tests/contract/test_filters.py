@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph_memory.domain.entities import EntityOrder
+from graph_memory.domain.expiry import has_expired
 from graph_memory.domain.memories import Direction, MemoryOrder, heaviest_first
 from graph_memory.domain.names import name_key, type_key
 from graph_memory.domain.relations import strongest_first
@@ -19,6 +20,7 @@ from tests.contract.stores import OPENERS, Caller, caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from graph_memory.domain.entities import Entity, EntityFilter, Evidence
     from graph_memory.domain.memories import Memory, MemoryFilter, Synapse, SynapseFilter
@@ -159,6 +161,20 @@ def test_memories(shared: Caller, memories: list[Memory], where: MemoryFilter) -
         assert tx.memories.count_by("layer", where) == Counter(row.layer for row in memories if row.id in meant)
         told = {row.id for row in memories if "lemon" in {row.title, *row.tags} or "lemon" in row.content.split(" ")}
         assert {hit.ref for hit in tx.memories.search(query("lemon"), where, ALL)} == told & meant
+
+    undone(shared, work)
+
+
+@EXAMPLES
+@given(memories=MEMORIES, now=s.instants, since=s.instants, after=st.integers(0, 6), limit=st.integers(1, 6))
+def test_expired_memories(
+    shared: Caller, memories: list[Memory], now: datetime, since: datetime, after: int, limit: int
+) -> None:
+    meant = sorted(row.id for row in memories if row.id > after and has_expired(row, now, since))
+
+    def work(tx: WriteTransaction) -> None:
+        tx.memories.add(memories)
+        assert list(tx.memories.page_expired(now, since, after, limit)) == meant[:limit]
 
     undone(shared, work)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,6 +17,7 @@ from daemon.report import job_views
 from daemon.schedule import INTERRUPTED, DueJobs
 from graph_memory.bootstrap import Services, build_services, open_services, open_store
 from graph_memory.config import load_config
+from graph_memory.domain.drafts import MemoryDraft
 from graph_memory.domain.errors import NotFound, Unavailable
 from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
@@ -72,6 +73,26 @@ def test_the_night_decays_the_graph_of_every_tenant(services: Services, clock: C
     for principal in (LOCAL_ADMIN, GUEST):
         after = confidences(services, principal)
         assert all(after[name] < value for name, value in before[principal].items())
+
+
+@pytest.mark.spec("jobs.expire", "jobs.expire.ephemeral")
+def test_the_night_archives_what_has_expired_of_every_tenant(services: Services, clock: Clock) -> None:
+    until = clock.at + timedelta(days=3)
+    for principal in (LOCAL_ADMIN, GUEST):
+        services.memory_write.add(principal, MemoryDraft("Offer", "Ends soon.", "note", expires_at=until))
+        services.memory_write.add(principal, MemoryDraft("Passing", "Only now.", "note", lifecycle="ephemeral"))
+        services.memory_write.add(principal, MemoryDraft("Rule", "Stays.", "note"))
+    clock.move(days=15)
+
+    run = run_job_for_all(services, "expire")
+
+    assert run.status is RunStatus.SUCCEEDED
+    assert run.result["archived"] == 2
+    assert set(run.result) == {"archived", "ephemeral", "files_removed"}
+    for principal in (LOCAL_ADMIN, GUEST):
+        assert services.orient.overview(principal).by_status == {"archived": 2, "active": 1}
+    theirs = services.store.read(GUEST, lambda tx: tx.upkeep.runs("expire", 1))
+    assert theirs[0].result == {"archived": 2, "ephemeral": 0}
 
 
 @pytest.mark.spec("jobs.slices")

@@ -9,6 +9,7 @@ from typing import Any
 from graph_memory.adapters.reference.rows import Rows, stored
 from graph_memory.adapters.reference.text import Field, score, words
 from graph_memory.domain.errors import Conflict, NotFound
+from graph_memory.domain.expiry import has_expired
 from graph_memory.domain.ledger import VectorOwner
 from graph_memory.domain.memories import Memory, MemoryFilter, MemoryOrder, MemoryVersion, Mention, OpenLink
 from graph_memory.domain.queries import TextHit, TextQuery
@@ -66,6 +67,12 @@ class ReferenceMemoryReader:
         is_falling = order is not MemoryOrder.ID
         memories = sorted(self._matching(where), key=lambda memory: _place(memory, order), reverse=is_falling)
         return memories[offset : offset + limit]
+
+    def page_expired(self, now: datetime, unchanged_since: datetime, after: int, limit: int) -> Sequence[int]:
+        """List active memories that have had their time, by id."""
+        memories = sorted(self._rows.memories.items())
+        ids = [id_ for id_, memory in memories if id_ > after and has_expired(memory, now, unchanged_since)]
+        return ids[:limit]
 
     def count(self, where: MemoryFilter) -> int:
         """Count memories."""

@@ -46,17 +46,15 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Decay runs when an outside cron calls the tool.",
         "The daemon schedules it (jobs.memory_decay); the tool remains for callers who want it now.",
     ),
-    deferred(
+    required(
         "jobs.expire",
         MEMRULES,
         "Memories whose `expires_at` has passed are archived by the maintenance job.",
-        Theme.SERVICE,
     ),
-    deferred(
+    required(
         "jobs.expire.ephemeral",
         MEMRULES,
         "Ephemeral memories without `expires_at` expire after `memory.ephemeral_days` (14).",
-        Theme.SERVICE,
     ),
     deferred("jobs.embed_pending", CREATION, "Pending embeddings are made as work comes.", Theme.SEARCH),
 )
