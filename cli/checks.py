@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from cli.terminal import counted, size
-from daemon.instance import find_state, is_held
+from daemon.instance import find_holder, find_state, is_held
 from graph_memory.config import LoadedConfig
 from graph_memory.domain.errors import ConfigError
 from graph_memory.home import Home
@@ -175,13 +175,17 @@ def file_events(config: LoadedConfig) -> Iterator[Finding]:
 
 def daemon(config: LoadedConfig) -> Iterator[Finding]:
     """Check whether the daemon runs, and whether the last one ended as it should."""
-    state = find_state(config.home)
-    if is_held(config.home):
-        yield Finding("daemon", Level.OK, f"running{'' if state is None else f' as process {state.pid}'}")
-        for problem in () if state is None else state.problems:
+    state, holder = find_state(config.home), find_holder(config.home)
+    if state is not None:
+        yield Finding("daemon", Level.OK, f"running as process {state.pid}")
+        for problem in state.problems:
             yield Finding("daemon", Level.WARNING, problem, "see `graph-memory status`")
-    elif state is not None:
-        message = f"process {state.pid} ended without a word (killed, or the power went)"
+    elif is_held(config.home):
+        who = "" if holder is None else f" as process {holder.pid}"
+        remedy = f"see {config.home.daemon_log}; if that doesn't help, stop it and start it again"
+        yield Finding("daemon", Level.WARNING, f"running{who}, and does not answer on its socket", remedy)
+    elif holder is not None:
+        message = f"process {holder.pid} ended without a word (killed, or the power went)"
         yield Finding("daemon", Level.WARNING, message, "start it again: `graph-memory run`; nothing is lost")
     else:
         yield Finding("daemon", Level.WARNING, "not running", "start it: `graph-memory run`")

@@ -1,6 +1,6 @@
 """`graph-memory job`: the work that the daemon does at night."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,7 +8,6 @@ import typer
 from cli.place import place_of
 
 if TYPE_CHECKING:
-    from daemon.report import JobView
     from graph_memory.domain.ledger import JobRun
 
 app = typer.Typer(help="Look at the daemon's jobs, or run one now.", no_args_is_help=True, rich_markup_mode=None)
@@ -22,18 +21,19 @@ def list_jobs(
 ) -> None:
     """List the jobs, with their last run and their next."""
     from cli import terminal
-    from daemon.report import job_views
+    from daemon.report import job_json, job_views
     from graph_memory.domain.principal import LOCAL_ADMIN
 
     with place_of(context).services() as services:
         runs = services.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.last_runs())
-        jobs = job_views(services.settings.jobs, runs, services.clock())
+        jobs = [job_json(it) for it in job_views(services.settings.jobs, runs, services.clock())]
     if as_json:
-        terminal.show_json({"jobs": [job_json(it) for it in jobs], "count": len(jobs)})
+        terminal.show_json({"jobs": jobs, "count": len(jobs)})
         return
     for job in jobs:
-        terminal.show_row(job.name, job.summary)
-        terminal.show_row("", job_words(job), "red" if job.has_failed else "dim")
+        terminal.show_row(job["name"], job["summary"])
+        has_failed = job["last_run"] is not None and job["last_run"]["status"] == "failed"
+        terminal.show_row("", job_words(job), "red" if has_failed else "dim")
 
 
 @app.command("run")
@@ -50,6 +50,7 @@ def run_job(
     from cli import terminal
     from daemon.exits import Exit
     from daemon.jobs import JOBS, run_job_for_all
+    from daemon.report import run_json
     from graph_memory.domain.ledger import RunStatus
 
     if name not in JOBS:
@@ -62,44 +63,51 @@ def run_job(
     elif has_failed:
         terminal.complain(f"{name} failed: {run.error}")
     else:
-        terminal.show(f"{name} succeeded: {_figures(run.result)}")
+        _show_run(run)
     raise typer.Exit(Exit.FAILED if has_failed else Exit.OK)
 
 
-def job_words(job: "JobView") -> str:
-    """Say how a job's last run ended and when the next one is."""
-    from cli.terminal import joined, local
+def job_words(job: Mapping[str, Any]) -> str:
+    """Say how a job's last run ended and when the next one is; `job` is what `report.job_json` makes of it."""
+    from cli.terminal import joined
 
-    last = "never ran" if job.last is None else f"{job.last.status.value} {local(job.last.started_at)}"
-    following = f"next {local(job.next_at)}" if job.next_at else "switched off"
-    return joined((last, following, (job.last and job.last.error) or ""))
-
-
-def job_json(job: "JobView") -> dict[str, Any]:
-    """Return what there is to know of a job as JSON."""
-    from graph_memory.domain.instants import to_wire
-
-    return {
-        "name": job.name,
-        "summary": job.summary,
-        "last_run": None if job.last is None else run_json(job.last),
-        "next_run": to_wire(job.next_at) if job.next_at else None,
-    }
+    last = job["last_run"]
+    ran = "never ran" if last is None else f"{last['status']} {_at(last['started_at'])}"
+    following = f"next {_at(job['next_run'])}" if job["next_run"] else "switched off"
+    return joined((ran, following, (last and last["error"]) or ""))
 
 
-def run_json(run: "JobRun") -> dict[str, Any]:
-    """Return a run as JSON."""
-    from graph_memory.domain.instants import to_wire
+def _at(instant: str) -> str:
+    from cli.terminal import local
+    from graph_memory.domain.instants import parse_instant
 
-    return {
-        "job": run.job,
-        "status": run.status.value,
-        "started_at": to_wire(run.started_at),
-        "ended_at": to_wire(run.ended_at) if run.ended_at else None,
-        "result": dict(run.result),
-        "error": run.error,
-    }
+    return local(parse_instant(instant, argument="instant").at)
 
 
-def _figures(result: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in result.items()) or "nothing to tell"
+def _show_run(run: "JobRun") -> None:
+    """Write a run's figures, one a line, in a column."""
+    from cli import terminal
+
+    took = 0.0 if run.ended_at is None else (run.ended_at - run.started_at).total_seconds()
+    terminal.show(f"{run.job} succeeded in {max(took, 0.0):.1f} s", "green")
+    figures = list(_figures(run.result))
+    width = max((len(name) for name, _ in figures), default=0)
+    for name, figure in figures:
+        terminal.show(f"  {name:<{width}}  {figure}")
+    if not figures:
+        terminal.note("It had nothing to tell.")
+
+
+def _figures(result: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each figure with its name for people; those that belong together one after the other."""
+    for name, value in result.items():
+        label = f"{prefix}{name.replace('_', ' ')}"
+        if isinstance(value, Mapping):
+            if value:
+                yield from _figures(value, f"{label}: ")
+            else:
+                yield label, "none"
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield label, f"{value:,}"
+        else:
+            yield label, str(value)

@@ -63,6 +63,11 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def is_watched() -> bool:
+    """Tell whether what is written to stdout can be drawn again: a terminal that moves its cursor."""
+    return sys.stdout.isatty() and not console().is_dumb_terminal
+
+
 def clean(text: str) -> str:
     """Return a text without control characters: what was learned from others must not drive the terminal."""
     return text.translate(_CONTROLS)

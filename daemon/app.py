@@ -1,5 +1,6 @@
 """Composition of the daemon: one per home, from its first words to its end."""
 
+import logging
 import os
 import signal
 import sys
@@ -11,12 +12,16 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from types import FrameType
 
-from daemon.ceilings import MEGABYTE, Ceilings, resident_bytes
+from daemon.ceilings import Ceilings
 from daemon.exits import Exit, exit_for
-from daemon.instance import DaemonState, hold_home, write_state
+from daemon.incidents import Incidents
+from daemon.instance import hold_home, write_holder
 from daemon.learning import IngestLearner, build_pipeline
+from daemon.report import look_at_work, work_json
 from daemon.schedule import DueJobs, Schedule
+from daemon.status_socket import StatusSocket
 from daemon.systemd import ALIVE, READY, STOPPING, notify, watchdog_seconds
+from daemon.vital_signs import Parts, VitalSigns
 from daemon.watcher import Wakeup, Watcher
 from daemon.worker import Worker
 from graph_memory.bootstrap import Services, open_services
@@ -25,10 +30,11 @@ from graph_memory.domain.errors import GraphMemoryError, Unavailable
 from graph_memory.domain.instants import to_wire
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import use_private_umask
-from graph_memory.log import configure_logging, get_logger
+from graph_memory.log import configure_logging, get_logger, log_problem
+from graph_memory.presence import Holder
 
 BEAT_SECONDS = 2.0
-"""How often the daemon says how it is doing."""
+"""How often the daemon gives a sign of life."""
 _LOG = get_logger("daemon")
 
 Say = Callable[[str], object]
@@ -131,13 +137,34 @@ class _Daemon:
         self._jobs = DueJobs(services, _first_use(services), is_ending=self._ending.is_set)
         self._schedule = Schedule(services, self._jobs)
         self._started_at = services.clock()
+        self._incidents = Incidents()
+        self._signs = VitalSigns(
+            Parts(
+                services.home,
+                settings,
+                self._worker.progress,
+                self._ceilings,
+                self._learner.rates,
+                self._incidents,
+                self._problems,
+            ),
+            lambda: {**work_json(look_at_work(services)), "degraded": services.degraded()},
+            version=self._version,
+            started_at=self._started_at,
+            clock=services.clock,
+        )
+        self._socket = StatusSocket(services.home, self._signs.tell)
+        self._state_problem: str | None = None
 
     def run(self, ending: threading.Event) -> Exit:
         """Work until `ending` is set; say how that went."""
         self._jobs.settle_interrupted(self._started_at)
         worker = threading.Thread(target=self._worker.run, name="worker")
+        logging.getLogger().addHandler(self._incidents)
         try:
+            self._name_holder()
             self._watcher.start()
+            self._socket.start()
             worker.start()
             self._schedule.start()
             self._live(worker, ending)
@@ -148,12 +175,11 @@ class _Daemon:
 
     def _live(self, worker: threading.Thread, ending: threading.Event) -> None:
         """Show signs of life until the end is near, or the worker, who outlives any error, is gone."""
-        self._tell()
         notify(READY)
         _LOG.info("daemon_start", version=self._version, pid=os.getpid())
         beat = min(BEAT_SECONDS, (watchdog_seconds() or BEAT_SECONDS * 2) / 2)
         while not ending.wait(beat) and worker.is_alive():
-            self._tell()
+            self._signs.beat()
             notify(ALIVE)
 
     def _end(self, worker: threading.Thread) -> None:
@@ -167,6 +193,9 @@ class _Daemon:
         if worker.ident is not None:
             worker.join()
         self._learner.close()
+        self._socket.stop()
+        self._signs.close()
+        logging.getLogger().removeHandler(self._incidents)
         _LOG.info("daemon_end", learned=self._worker.progress.learned)
 
     def greet(self) -> None:
@@ -192,27 +221,20 @@ class _Daemon:
         except Unavailable as error:
             _LOG.warning("audit_waits", reason=str(error))
 
-    def _tell(self) -> None:
-        progress, taken = self._worker.progress, self._ceilings.last_minute()
-        problems = (progress.problem, self._watcher.problem, *self._learner.unreadable)
-        state = DaemonState(
-            pid=os.getpid(),
-            version=self._version,
-            started_at=to_wire(self._started_at.replace(microsecond=0)),
-            seen_at=to_wire(self._services.clock().replace(microsecond=0)),
-            activity=progress.activity,
-            backlog=progress.backlog,
-            learned=progress.learned,
-            failed=progress.failed,
-            memory_mb=resident_bytes() // MEGABYTE,
-            problems=tuple(it for it in problems if it is not None),
-            items_last_minute=taken.items,
-            cpu_share=round(taken.cpu_share, 3),
-        )
+    def _name_holder(self) -> None:
+        """Write down who has the home, for whoever finds it held, or finds that its holder was killed."""
+        started_at = to_wire(self._started_at.replace(microsecond=0))
         try:
-            write_state(self._services.home, state)
+            write_holder(self._services.home, Holder(os.getpid(), self._version, started_at))
         except OSError as error:
-            _LOG.warning("state_not_written", reason=error.strerror)
+            self._state_problem = f"{self._services.home.daemon_state.name}: it can't be written: {error.strerror}"
+            _LOG.warning("holder_not_written", reason=error.strerror)
+
+    def _problems(self) -> Iterator[str]:
+        """Yield what works less well than it should, each with its reason."""
+        parts = (self._worker.progress, self._watcher, self._socket)
+        problems = (*(it.problem for it in parts), *self._learner.unreadable, log_problem(), self._state_problem)
+        yield from (it for it in problems if it is not None)
 
 
 def _first_use(services: Services) -> datetime:

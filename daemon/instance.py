@@ -1,4 +1,4 @@
-"""One daemon per home: the lock that says so, and the file in which it tells others how it is doing."""
+"""One daemon per home: the lock that says so, and the file that names who holds it."""
 
 import os
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from filelock import FileLock, Timeout
 
 from graph_memory.domain.errors import Unavailable
 from graph_memory.home import Home
-from graph_memory.presence import DaemonState, find_state, is_held
+from graph_memory.presence import DaemonState, Holder, find_holder, find_state, is_held
 
-__all__ = ["AlreadyRunning", "DaemonState", "find_state", "hold_home", "is_held", "write_state"]
+__all__ = ["AlreadyRunning", "DaemonState", "find_holder", "find_state", "hold_home", "is_held", "write_holder"]
 
 _PATIENCE = 1.0
 """Seconds for which a starting daemon outwaits those who only look whether there is one."""
@@ -44,19 +44,24 @@ def hold_home(home: Home) -> Iterator[None]:
         lock.release()
 
 
-def write_state(home: Home, state: DaemonState) -> None:
-    """Tell others how this daemon is doing; a reader sees the old state or the new one, whole."""
+def write_holder(home: Home, holder: Holder) -> None:
+    """Write down who has the home, once it does; a reader sees the last one or this one, whole.
+
+    Raises:
+        OSError: the file can't be written.
+    """
     path = home.daemon_state
     beside = path.with_name(f".{path.name}.{token_hex(4)}.tmp")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(orjson.dumps(asdict(state), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            file.write(orjson.dumps(asdict(holder), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         beside.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def _described(home: Home) -> str:
-    state = find_state(home)
-    return "" if state is None else f" (process {state.pid}, since {state.started_at})"
+    holder = find_holder(home)
+    return "" if holder is None else f" (process {holder.pid}, since {holder.started_at})"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from errno import ENOENT
 
+from daemon.rates import Rates
 from daemon.worker import Done, Found
 from graph_memory.bootstrap import Services
 from graph_memory.log import get_logger
@@ -24,13 +25,15 @@ def build_pipeline(services: Services) -> IngestPipeline:
 class IngestLearner:
     """Finds and learns through a pipeline; a `worker.Learner` of its pieces of work.
 
-    `unreadable` names the folders that could not be looked into the last time, with the reason.
+    `unreadable` names the folders that could not be looked into the last time, with the reason; `rates` says how much
+    is learned.
     """
 
     def __init__(self, pipeline: IngestPipeline) -> None:
         self._pipeline = pipeline
         self._left_in_the_middle: set[str] = set()
         self.unreadable: tuple[str, ...] = ()
+        self.rates = Rates()
 
     def find(self) -> Found[Work]:
         """Look at all folders; a piece of the backlog that was begun stays one.
@@ -54,6 +57,7 @@ class IngestLearner:
             Unavailable: the store can't be used now; the piece waits where it was.
         """
         done = self._pipeline.run(piece, should_stop=should_stop)
+        self.rates.note(done.items, _read_bytes(done))
         if done.is_finished:
             self._left_in_the_middle.discard(piece.name)
         elif self._is_backlog(piece):
@@ -87,3 +91,9 @@ def _id(done: WorkDone) -> str | None:
     if done.transcript is not None:
         return done.transcript.session_id
     return None if done.item is None else done.item.id
+
+
+def _read_bytes(done: WorkDone) -> int:
+    if done.transcript is not None:
+        return done.transcript.bytes_read
+    return 0 if done.item is None or not done.items else done.item.size

@@ -1,20 +1,21 @@
-"""How a home is doing, seen from outside the daemon: what its store, its lock and its state file say."""
+"""How a home is doing: what its store, its lock and its daemon say."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
+from typing import Any
 
 from daemon.instance import DaemonState, find_state, is_held
 from daemon.jobs import JOBS
 from graph_memory.bootstrap import Services
 from graph_memory.config.settings import ClockJob, Jobs
 from graph_memory.domain.due_times import next_due
+from graph_memory.domain.instants import to_wire
 from graph_memory.domain.ledger import IngestState, JobRun, RunStatus, SessionCursor, TranscriptCursor
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home
 from graph_memory.ports.store import ReadTransaction
-from graph_memory.services.insight import GraphStats
 from ingest.queueing import IngestQueue
 
 NOT_RUNNING = "the daemon is not running, so nothing new is learned: `graph-memory run`"
@@ -45,22 +46,13 @@ class TranscriptsView:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """How a home is doing.
+class WorkView:
+    """What there is to do and how far it is; `queue` counts documents as they lie in the inbox."""
 
-    `queue` counts documents as they lie in the inbox. `degraded` is what works less well than it should; `troubles`
-    are what makes a home unhealthy: those of the degraded parts that need somebody, and a daemon that doesn't run.
-    """
-
-    is_running: bool
-    daemon: DaemonState | None
-    stats: GraphStats
     queue: Mapping[IngestState, int]
     transcripts: TranscriptsView
     sessions: Mapping[str, SessionCursor]
     jobs: tuple[JobView, ...]
-    troubles: tuple[str, ...]
-    degraded: tuple[str, ...]
 
 
 def job_views(
@@ -76,33 +68,66 @@ def job_views(
 
 
 def daemon_of(home: Home) -> tuple[bool, DaemonState | None]:
-    """Return whether a daemon has this home, and what the last one told of itself."""
-    return is_held(home), find_state(home)
+    """Return whether a daemon has this home, and what it says of itself; `None` where it doesn't answer."""
+    state = find_state(home)
+    return state is not None or is_held(home), state
 
 
-def look(services: Services) -> Report:
-    """Gather how a home is doing."""
-    is_running, state = daemon_of(services.home)
-    stats = services.insight.stats(LOCAL_ADMIN)
+def look_at_work(services: Services) -> WorkView:
+    """Gather what there is to do.
 
-    def work(tx: ReadTransaction) -> tuple[Mapping[str, TranscriptCursor], Mapping[str, SessionCursor]]:
-        return tx.ledger.transcript_cursors(), tx.ledger.session_cursors()
+    Raises:
+        Unavailable: the store can't be asked now.
+    """
 
-    cursors, sessions = services.store.read(LOCAL_ADMIN, work)
+    def work(
+        tx: ReadTransaction,
+    ) -> tuple[Mapping[str, TranscriptCursor], Mapping[str, SessionCursor], Mapping[str, JobRun]]:
+        return tx.ledger.transcript_cursors(), tx.ledger.session_cursors(), tx.upkeep.last_runs()
+
+    cursors, sessions, runs = services.store.read(LOCAL_ADMIN, work)
     queue = IngestQueue(services.store, services.home, services.settings.ingest, services.clock)
-    failing = services.degraded()
-    told = state.problems if is_running and state is not None else ()
-    return Report(
-        is_running=is_running,
-        daemon=state,
-        stats=stats,
+    return WorkView(
         queue=queue.status(LOCAL_ADMIN, limit=1).counts,
         transcripts=_transcripts(cursors),
         sessions=sessions,
-        jobs=job_views(services.settings.jobs, stats.last_runs, services.clock()),
-        troubles=(*failing, *(() if is_running else (NOT_RUNNING,))),
-        degraded=(*failing, *told),
+        jobs=job_views(services.settings.jobs, runs, services.clock()),
     )
+
+
+def work_json(work: WorkView) -> dict[str, Any]:
+    """Return what there is to do as JSON."""
+    return {
+        "queue": {state.value: number for state, number in work.queue.items()},
+        "transcripts": asdict(work.transcripts),
+        "session_cursors": {
+            name: {"through": it.through, "last_event_id": it.last_event_id, "file": it.file}
+            for name, it in work.sessions.items()
+        },
+        "jobs": [job_json(it) for it in work.jobs],
+    }
+
+
+def job_json(job: JobView) -> dict[str, Any]:
+    """Return what there is to know of a job as JSON."""
+    return {
+        "name": job.name,
+        "summary": job.summary,
+        "last_run": None if job.last is None else run_json(job.last),
+        "next_run": to_wire(job.next_at) if job.next_at else None,
+    }
+
+
+def run_json(run: JobRun) -> dict[str, Any]:
+    """Return a run as JSON."""
+    return {
+        "job": run.job,
+        "status": run.status.value,
+        "started_at": to_wire(run.started_at),
+        "ended_at": to_wire(run.ended_at) if run.ended_at else None,
+        "result": dict(run.result),
+        "error": run.error,
+    }
 
 
 def _transcripts(cursors: Mapping[str, TranscriptCursor]) -> TranscriptsView:

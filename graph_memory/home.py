@@ -43,6 +43,11 @@ class Home:
         return self.path / "memory.db"
 
     @property
+    def write_ahead_log(self) -> Path:
+        """What the SQLite store has not moved into its file yet."""
+        return self.path / "memory.db-wal"
+
+    @property
     def config_file(self) -> Path:
         """The settings that differ from the defaults."""
         return self.path / "config.json"
@@ -123,7 +128,7 @@ class Home:
 
     @property
     def daemon_state(self) -> Path:
-        """What the daemon tells of itself; true while the lock is held."""
+        """Which daemon took the home last; it has it while the lock is held."""
         return self.path / "daemon.json"
 
     @property
@@ -145,6 +150,13 @@ class Home:
         queue = (self.inbox, self.pending, self.processing, self.completed, self.failed)
         for folder in (*queue, self.logs, self.backups, self.archive):
             _make(folder)
+        self.ensure_socket_folder()
+
+    def ensure_socket_folder(self) -> None:
+        """Make the folder of the socket, 0700, where that is not the home itself; idempotent.
+
+        Raises `ConfigError` where it can't be made, is a link, or belongs to another user.
+        """
         if self.socket.parent != self.path:
             if self.socket.parent.is_symlink():
                 raise ConfigError(f"{self.socket.parent} is a link somebody made; remove it")

@@ -15,7 +15,7 @@ import os
 import secrets
 import sys
 import traceback
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -123,8 +123,35 @@ def configure_logging(
     logging.captureWarnings(capture=True)
 
 
+def fields_of(record: logging.LogRecord) -> Mapping[str, object] | None:
+    """Return the fields that a `Logger` gave a record; `None` for a record of a library."""
+    given: Mapping[str, object] | None = getattr(record, _FIELDS, None)
+    return given
+
+
+def log_problem() -> str | None:
+    """Say why the log file can't be written, if the last line could not be."""
+    files = (it for it in logging.getLogger().handlers if isinstance(it, _PrivateRotatingFile))
+    return next((it.problem for it in files if it.problem is not None), None)
+
+
 class _PrivateRotatingFile(RotatingFileHandler):
-    """A rotated file that only its owner reads, whatever the umask."""
+    """A rotated file that only its owner reads, whatever the umask.
+
+    A line that can't be written (a full disk) is lost, and `problem` says so until one can be again: the default, a
+    traceback on stderr for each of them, helps nobody.
+    """
+
+    problem: str | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.problem = None
+        super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - as the base class has it
+        error = sys.exception()
+        reason = error.strerror if isinstance(error, OSError) else None
+        self.problem = f"log: it can't be written: {reason or type(error).__name__}"
 
     def _open(self) -> Any:  # noqa: ANN401 - as the base class has it
         return open(

@@ -1,6 +1,6 @@
 """Tools that read the graph."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypeVar, cast
 
@@ -15,7 +15,8 @@ from graph_memory.domain.entities import EntityOrder
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.ledger import IngestState, JobRun
 from graph_memory.domain.principal import Principal
-from graph_memory.presence import DaemonState, running_state
+from graph_memory.home import Home
+from graph_memory.presence import SILENT, DaemonState, find_state, is_held
 from graph_memory.services.recall import MAX_ENTITIES, MAX_HOPS, MAX_NODES, GraphQuestion, Subgraph
 from ingest.queueing import IngestQueue
 from mcp_server.graph.shapes import (
@@ -297,7 +298,7 @@ class GraphReading:
         stats = services.insight.stats(caller)
         queue = IngestQueue(services.store, services.home, services.settings.ingest, services.clock)
         counts = queue.status(caller, limit=1).counts
-        daemon = running_state(services.home)
+        daemon = find_state(services.home)
         return {
             "schema_version": str(stats.store.schema_version),
             "nodes": {"total": stats.entities, "by_type": dict(stats.entities_by_type)},
@@ -317,7 +318,7 @@ class GraphReading:
                 "embedder": services.embedder(),
                 "vectors": dict(stats.vectors),
                 "budget": _budget(daemon, services.settings),
-                "degraded": [*services.degraded(), *(() if daemon is None else daemon.problems)],
+                "degraded": _unique(services.degraded(), _daemon_problems(daemon, services.home)),
             },
         }
 
@@ -358,6 +359,8 @@ def _job(run: JobRun | None, next_at: datetime | None) -> dict[str, Any]:
 
 def _budget(daemon: DaemonState | None, settings: Settings) -> dict[str, Any]:
     """Tell what learning takes of what it may take; nothing where no daemon runs."""
+    if daemon is not None and daemon.budget:
+        return {name: dict(part) for name, part in daemon.budget.items()}
     limits = settings.limits
     used = (0, 0.0, 0) if daemon is None else (daemon.memory_mb, daemon.cpu_share, daemon.items_last_minute)
     return {
@@ -365,6 +368,16 @@ def _budget(daemon: DaemonState | None, settings: Settings) -> dict[str, Any]:
         "cpu_share": {"used": number(used[1]), "limit": limits.cpu_share},
         "items_per_minute": {"used": used[2], "limit": settings.ingest.items_per_minute},
     }
+
+
+def _daemon_problems(daemon: DaemonState | None, home: Home) -> Sequence[str]:
+    if daemon is not None:
+        return daemon.problems
+    return (SILENT,) if is_held(home) else ()
+
+
+def _unique(*lists: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(it for part in lists for it in part))
 
 
 def _warned(reply: ReplyT, warnings: list[str]) -> ReplyT:

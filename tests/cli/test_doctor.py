@@ -12,13 +12,15 @@ import pytest
 
 from cli import checks
 from cli.checks import CHECKS, Finding, Level, examine
-from daemon.instance import DaemonState, hold_home, write_state
+from daemon.instance import write_holder
 from graph_memory.bootstrap import open_services
 from graph_memory.config import LoadedConfig, load_config
 from graph_memory.domain.ledger import IngestItem, IngestState, JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.mounts import Mount
+from graph_memory.presence import DaemonState, Holder
 from tests.cli.conftest import Run
+from tests.daemon.telling import telling
 
 Check = Callable[[LoadedConfig], Iterator[Finding]]
 
@@ -138,9 +140,9 @@ def test_a_daemon_that_was_killed_is_found_and_one_that_runs_is_well(used_home: 
     home = load_config(os.environ).home
     state = DaemonState(4711, "1.0", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "watching")
     assert "not running" in only(checks.daemon, Level.WARNING).message
-    write_state(home, state)
+    write_holder(home, Holder(state.pid, state.version, state.started_at))
     assert "4711 ended without a word" in only(checks.daemon, Level.WARNING).message
-    with hold_home(home):
+    with telling(home, state):
         assert [it.level for it in found(checks.daemon)] == [Level.OK]
 
 

@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from daemon.exits import Exit
-from daemon.instance import find_state, is_held
+from daemon.instance import find_holder, find_state, is_held
 from graph_memory.bootstrap import open_services
 from graph_memory.config import load_config
 from graph_memory.domain.ledger import IngestState
@@ -42,6 +42,8 @@ def test_a_note_and_a_conversation_are_found_while_it_runs(home: Home, projects:
         assert daemon.ended(signal.SIGTERM) == Exit.OK
     assert not is_held(home)
     assert find_state(home) is None
+    assert find_holder(home) is None
+    assert not home.socket.exists()
     assert [it.name for it in home.pending.iterdir()] == []
     assert [it.name for it in home.completed.rglob("*.md")] == ["lamp.md"]
 

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from daemon.instance import DaemonState, hold_home, write_state
+from daemon.instance import hold_home, write_holder
 from daemon.jobs import JOBS, run_job
 from daemon.retention import remove_old_files
 from graph_memory.domain.due_times import CLOCK_JOBS, next_due
 from graph_memory.domain.ledger import IngestItem, IngestState
+from graph_memory.presence import SILENT, DaemonState, Holder
+from tests.daemon.telling import telling
 from tests.tools.conftest import START, Client, Clock
 
 STATE = DaemonState(
@@ -72,8 +74,9 @@ def test_it_tells_what_the_daemon_takes_of_its_budget_and_suffers_from(client: C
     }
     assert health(client)["budget"] == idle
     with hold_home(home):
-        assert health(client)["budget"] == idle  # it only begins
-        write_state(home, STATE)
+        assert health(client)["budget"] == idle  # it only begins, or can't be asked
+        assert health(client)["degraded"] == [SILENT]
+    with telling(home, STATE):
         told = health(client)
     assert told["budget"] == {
         "memory_mb": {"used": 120, "limit": 600},
@@ -85,7 +88,7 @@ def test_it_tells_what_the_daemon_takes_of_its_budget_and_suffers_from(client: C
 
 @pytest.mark.spec("graph_stats.budget")
 def test_what_a_daemon_that_was_killed_left_behind_is_not_believed(client: Client) -> None:
-    write_state(client.services.home, STATE)
+    write_holder(client.services.home, Holder(STATE.pid, STATE.version, STATE.started_at))
     assert health(client)["degraded"] == []
 
 
