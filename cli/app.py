@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from cli import backup, config, demo, doctor, ingest, jobs, run, search, status
+from cli import backup, config, demo, doctor, exclude, ingest, jobs, pause, run, search, status
 from cli.place import Place
 
 app = typer.Typer(
@@ -31,6 +31,9 @@ app.command("search")(search.search)
 app.command("ingest")(ingest.ingest)
 app.command("retry")(ingest.retry)
 app.add_typer(jobs.app, name="job")
+app.add_typer(exclude.app, name="exclude")
+app.command("pause")(pause.pause)
+app.command("resume")(pause.resume)
 app.command("export")(backup.export)
 app.command("import")(backup.import_)
 app.add_typer(config.app, name="config")

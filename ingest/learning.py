@@ -24,6 +24,7 @@ from graph_memory.services.write import add_memories, add_sequence
 from ingest.arrivals import Look
 from ingest.document_memories import FORGOTTEN, Stored, store_document
 from ingest.documents import read_document
+from ingest.exclusions import Exclusions, Reason
 from ingest.identity import content_key, item_id
 from ingest.late_sidecars import apply_sidecar, is_current
 from ingest.name_index import NameIndex
@@ -35,6 +36,11 @@ PROBLEMS = "sidecar_problems"
 """Key of a document's metadata: what of its sidecar could not be used."""
 CHUNKS_AT_ONCE = 200
 """Chunks that are stored in one transaction; of a document with more, the rest is stored before it, in slices."""
+
+_EXCLUDED = {
+    Reason.PROJECT: "exclude.projects has the project that it says it is of",
+    Reason.SESSION: "exclude.sessions has the session that it says it is of",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +76,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What became of a document; `is_known`: its content was there already. `warnings` are for a person."""
+    """What became of a document; `is_known`: its content was there already. `warnings` are for a person.
+
+    `is_excluded`: it says that it is of a project or session that the person excluded, so nothing of it was stored.
+    """
 
     item: IngestItem
     is_known: bool = False
+    is_excluded: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -110,10 +120,16 @@ class DocumentLearner:
     """Learns documents, one write each."""
 
     def __init__(
-        self, store: Store, clock: Callable[[], datetime], policies: Policies, index: NameIndex, settings: Ingest
+        self,
+        store: Store,
+        clock: Callable[[], datetime],
+        policies: Policies,
+        index: NameIndex,
+        settings: Ingest,
+        exclusions: Callable[[], Exclusions],
     ) -> None:
         self._store, self._clock, self._policies, self._settings = store, clock, policies, settings
-        self._index = index
+        self._index, self._exclusions = index, exclusions
 
     def learn(self, principal: Principal, raw: RawDocument) -> Learned:
         """Learn a document and note it as completed.
@@ -128,9 +144,12 @@ class DocumentLearner:
         if item.state is IngestState.COMPLETED:
             return Learned(item, is_known=True, warnings=raw.sidecar.problems)
         prepared, warnings = self._prepared(raw, item)
+        reason = self._exclusions().of_document(prepared.project_id, prepared.session_id)
+        if reason is not None:
+            return self._pass_by(principal, item, reason)
         staged = self._stage(principal, prepared)
         stored, done = self._store_whole(principal, prepared, item, staged)
-        return Learned(done, stored.is_known, (*raw.sidecar.problems, *warnings))
+        return Learned(done, stored.is_known, warnings=(*raw.sidecar.problems, *warnings))
 
     def fail(self, principal: Principal, failure: Failure) -> IngestItem:
         """Note that a document can't be learned; cloud sessions' cursors go back behind it."""
@@ -186,6 +205,18 @@ class DocumentLearner:
             raw.key, raw.path, document, sidecar, self._index, whole=sizes.whole_chars, chunk=sizes.chunk_chars
         )
         return prepared, document.warnings
+
+    def _pass_by(self, principal: Principal, item: IngestItem, reason: Reason) -> Learned:
+        """Note that a document is dealt with and not learned: not failed, else whoever sent it would send it again."""
+        now = self._clock()
+        done = replace(item, state=IngestState.COMPLETED, reason=reason.value, memory_ids=(), updated_at=now)
+
+        def work(tx: WriteTransaction) -> None:
+            tx.ledger.put_items([done])
+            tx.upkeep.add_audit([audit_event("ingest_end", now, {"item_id": done.id, "excluded": reason.value})])
+
+        self._store.write(principal, work)
+        return Learned(done, is_excluded=True, warnings=(f"not learned: {_EXCLUDED[reason]}",))
 
     def _stage(self, principal: Principal, prepared: Prepared) -> tuple[int, ...]:
         """Store the chunks of a very long document ahead, in slices that let others write in between."""
@@ -254,7 +285,7 @@ def _meta(sidecar: Sidecar) -> Mapping[str, JsonValue]:
 
 def _waits_for_memory(item: IngestItem) -> bool:
     """Tell whether a document was answered as known while the first of its content was still waiting."""
-    return item.state is IngestState.COMPLETED and not item.memory_ids
+    return item.state is IngestState.COMPLETED and not item.memory_ids and item.reason is None
 
 
 def _figures(item: IngestItem, stored: Stored) -> Mapping[str, JsonValue]:

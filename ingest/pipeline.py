@@ -60,7 +60,7 @@ class IngestPipeline:
         self._grown = GrownTranscripts(store, settings.ingest, clock)
         self._late_version: int | None = None
         self._index = NameIndex(store, principal, clock, monotonic)
-        self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest)
+        self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest, self._exclusions)
         self._transcripts = TranscriptLearner(store, clock, policies, self._index, self._exclusions)
 
     def scan(self) -> Scan:
@@ -192,8 +192,8 @@ class IngestPipeline:
             return self._fail(
                 raw, f"failed unexpectedly, the log has it as {reference}; `graph-memory retry` tries again"
             )
-        is_new = not learned.is_known
-        return WorkDone(items=int(is_new), item=learned.item, is_known=learned.is_known, warnings=learned.warnings)
+        items = 0 if learned.is_known or learned.is_excluded else 1
+        return WorkDone(items=items, item=learned.item, is_known=learned.is_known, warnings=learned.warnings)
 
     def _fail(self, raw: RawDocument, reason: str) -> WorkDone:
         failure = Failure(raw.key, raw.path, len(raw.data), reason, raw.sidecar)

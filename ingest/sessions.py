@@ -241,7 +241,11 @@ class _Run:
         kept = []
         for turn in turns:
             session = turn.session_id or self.session_id
-            reason = self.exclusions.of_session(session) or self.exclusions.of_folder(turn.cwd)
+            reason = (
+                self.exclusions.of_session(session)
+                or self.exclusions.of_instant(turn.timestamp)
+                or self.exclusions.of_folder(turn.cwd)
+            )
             if reason is not None:
                 self.skipped[reason] += 1
                 continue

@@ -23,6 +23,11 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """Text that has to be two instants with a stroke between them; see `domain.time_spans`."""
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """The line of `docs/configuration.md` that says what a setting is for."""
 

@@ -8,7 +8,9 @@ from datetime import time
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from graph_memory.config.leaves import Filled, Range, split
+from graph_memory.config.leaves import Filled, Interval, Range, split
+from graph_memory.domain.errors import InvalidRequest
+from graph_memory.domain.time_spans import parse_span
 
 Expand = Callable[[str], Path]
 """Make a path absolute; raises `ValueError` where a variable in it isn't set."""
@@ -43,6 +45,8 @@ def read_scalar(annotation: object, value: object, expand: Expand) -> object:
             _keep_within(rule, read, bare)
         elif isinstance(rule, Filled) and not read:
             raise ValueError("it may not be empty")
+        elif isinstance(rule, Interval):
+            _check_interval(read)
     return read
 
 
@@ -56,6 +60,13 @@ def _keep_within(bounds: Range, read: Any, bare: type) -> None:  # noqa: ANN401 
     clamped = min(max(read, bounds.low), bounds.high)
     if clamped != read:
         raise OutOfRange(f"{shown(read)} is not within {bounds.low:g} and {bounds.high:g}", bare(clamped))
+
+
+def _check_interval(text: str) -> None:
+    try:
+        parse_span(text, argument="it")
+    except InvalidRequest as error:
+        raise ValueError(str(error).removeprefix("it: ")) from None
 
 
 def _choice(choices: tuple[str, ...], value: object) -> str:

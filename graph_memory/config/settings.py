@@ -15,7 +15,7 @@ from datetime import time
 from pathlib import Path
 from typing import Annotated, Literal
 
-from graph_memory.config.leaves import About, Filled, Range
+from graph_memory.config.leaves import About, Filled, Interval, Range
 
 Fraction = Annotated[float, Range(0.0, 1.0)]
 Rate = Annotated[float, Range(0.5, 1.0)]
@@ -26,6 +26,7 @@ Seconds = Annotated[float, Range(0.1, 86_400.0)]
 Files = Annotated[int, Range(1, 1_000)]
 Megabytes = Annotated[int, Range(1, 1_048_576)]
 Names = tuple[Annotated[str, Filled()], ...]
+Intervals = tuple[Annotated[str, Interval()], ...]
 Folders = tuple[Path, ...]
 
 StoreKind = Literal["sqlite", "neo4j"]
@@ -183,6 +184,10 @@ class Exclude:
     projects: Annotated[Names, About("project ids")] = ()
     folders: Annotated[Folders, About("folders and all below them")] = ()
     sessions: Annotated[Names, About("session ids")] = ()
+    times: Annotated[
+        Intervals,
+        About("what was said then, as ISO-8601 intervals; `graph-memory resume --skip` adds the pause that it ends"),
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +227,9 @@ class Limits:
     max_reply_bytes: Annotated[int, Range(16_384, 16_777_216), About("largest reply of a tool")] = 262_144
     memory_mb: Annotated[int, Range(100, 1_048_576), About("the daemon's memory")] = 600
     cpu_share: Annotated[float, Range(0.01, 64.0), About("cores for the backlog")] = 0.5
+    free_disk_mb: Annotated[
+        int, Range(0, 1_048_576), About("learning stops while the home's disk has less free than this; 0: never")
+    ] = 500
     archive_mb: Annotated[Megabytes, About("not used yet: the transcript archive; the oldest goes first")] = 2_048
     log_files: Annotated[Files, About("log files kept")] = 5
     log_mb: Annotated[Megabytes, About("size of one log file")] = 10
