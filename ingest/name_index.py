@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from graph_memory.domain.entities import EntityFilter, EntityOrder
+from graph_memory.domain.entities import EntityFilter
 from graph_memory.domain.names import name_key
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import ReadTransaction, Store
@@ -84,17 +84,17 @@ class NameIndex:
 
     def _read(self, since: datetime | None) -> None:
         where = EntityFilter(created_since=since)
-        offset = 0
+        after: str | None = None
         while True:
-            names = self._store.read(self._principal, lambda tx, start=offset: _names(tx, where, start))  # type: ignore[misc]
+            names = self._store.read(self._principal, lambda tx, start=after: _names(tx, where, start))  # type: ignore[misc]
             self.version += any(id_ not in self._ids for id_, _ in names)
             for id_, keys in names:
                 self._ids.add(id_)
                 for key in keys:
                     self._add(key)
-            offset += len(names)
             if len(names) < _PAGE:
                 return
+            after = names[-1][0]
 
 
 def is_findable(key: str) -> bool:
@@ -102,8 +102,8 @@ def is_findable(key: str) -> bool:
     return len(key) <= LONGEST and key.count(" ") < MOST_WORDS
 
 
-def _names(tx: ReadTransaction, where: EntityFilter, offset: int) -> list[tuple[str, list[str]]]:
-    entities = tx.entities.page(where, EntityOrder.ID, _PAGE, offset)
+def _names(tx: ReadTransaction, where: EntityFilter, after: str | None) -> list[tuple[str, list[str]]]:
+    entities = tx.entities.page_by_id(where, after, _PAGE)
     aliases = tx.entities.aliases([it.id for it in entities])
     return [(it.id, [name_key(it.name), *(alias.name_key for alias in aliases.get(it.id, ()))]) for it in entities]
 

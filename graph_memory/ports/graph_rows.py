@@ -71,6 +71,9 @@ class EntityReader(Protocol):
     def page(self, where: EntityFilter, order: EntityOrder, limit: int, offset: int = 0) -> Sequence[Entity]:
         """List entities: confidence and last_seen falling, name (by its key) and id rising; ties by id rising."""
 
+    def page_by_id(self, where: EntityFilter, after: str | None, limit: int) -> Sequence[Entity]:
+        """List entities by id, from the first past `after`: how all of them are read, however many there are."""
+
     def count(self, where: EntityFilter) -> int:
         """Count the entities that `where` means."""
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.backups import BackupFile, BackupRow, EntityEvidence, Learned, RelationEvidence
-from graph_memory.domain.entities import Entity, EntityFilter, EntityOrder
+from graph_memory.domain.entities import Entity, EntityFilter
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.ledger import IngestItem, IngestState
 from graph_memory.domain.memories import Memory, MemoryFilter, MemoryOrder
@@ -83,10 +83,10 @@ def _graph_rows(tx: ReadTransaction) -> Iterator[BackupRow]:
 
 
 def _entities(tx: ReadTransaction) -> Iterator[Entity]:
-    offset = 0
-    while page := tx.entities.page(EntityFilter(), EntityOrder.ID, PAGE, offset):
+    after: str | None = None
+    while page := tx.entities.page_by_id(EntityFilter(), after, PAGE):
         yield from page
-        offset += len(page)
+        after = page[-1].id
 
 
 def _relations(tx: ReadTransaction) -> Iterator[Relation]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.communities import CommunityMethod, bfs_communities, dominant, louvain_communities
 from graph_memory.domain.decay import DecayPolicy, decayed
-from graph_memory.domain.entities import Entity, EntityFilter, EntityOrder
+from graph_memory.domain.entities import Entity, EntityFilter
 from graph_memory.domain.names import type_key
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.quality import (
@@ -234,7 +234,7 @@ def _links(tx: ReadTransaction, where: RelationFilter) -> "list[tuple[str, str, 
 
 def _everything(tx: ReadTransaction, where: EntityFilter) -> list[Entity]:
     found: list[Entity] = []
-    while page := tx.entities.page(where, EntityOrder.ID, PAGE, len(found)):
+    while page := tx.entities.page_by_id(where, found[-1].id if found else None, PAGE):
         found.extend(page)
     return found
 

@@ -60,6 +60,7 @@ READS: dict[str, Read] = {
     "entities.search": lambda tx: tx.entities.search(query("lovelace"), ANY_ENTITY, ALL),
     "entities.find_similar_names": lambda tx: tx.entities.find_similar_names("Ada Lovelance", ANY_ENTITY, ALL),
     "entities.page": lambda tx: tx.entities.page(ANY_ENTITY, EntityOrder.NAME, ALL),
+    "entities.page_by_id": lambda tx: tx.entities.page_by_id(ANY_ENTITY, None, ALL),
     "entities.count": lambda tx: tx.entities.count(ANY_ENTITY),
     "entities.count_by_type": lambda tx: tx.entities.count_by_type(),
     "entities.degrees": lambda tx: tx.entities.degrees(["ada"]),

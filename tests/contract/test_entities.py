@@ -188,6 +188,21 @@ def test_page_orders_with_ties_by_id(alice: Caller, order: EntityOrder, expected
     assert list(alice.read(lambda tx: tx.entities.page(ANY_ENTITY, order, 0))) == []
 
 
+def test_all_are_walked_by_id(alice: Caller) -> None:
+    stored(alice, *(entity(it, "Other" if it == "ä" else "Person") for it in ("c", "a", "ä", "b", "D")))
+
+    def walk(tx: ReadTransaction) -> list[list[str]]:
+        pages, after = [], None
+        while part := [it.id for it in tx.entities.page_by_id(ANY_ENTITY, after, 2)]:
+            pages.append(part)
+            after = part[-1]
+        return pages
+
+    assert alice.read(walk) == [["D", "a"], ["b", "c"], ["ä"]]
+    others = EntityFilter(type_keys=frozenset({"other"}))
+    assert [it.id for it in alice.read(lambda tx: tx.entities.page_by_id(others, "bb", 9))] == ["ä"]
+
+
 def test_types_are_counted_and_spelled_as_the_entity_first_stored_spells_them(alice: Caller) -> None:
     stored(alice, entity("z", "Side Project"))
     stored(alice, entity("a", "side_project"), entity("b", "Person"), entity("c", "SIDE-PROJECT"))

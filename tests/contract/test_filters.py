@@ -107,6 +107,7 @@ def test_entities(
         tx.entities.add_evidence(supported)
         for order in EntityOrder:
             assert {row.id for row in tx.entities.page(where, order, ALL)} == meant
+        assert [row.id for row in tx.entities.page_by_id(where, None, ALL)] == sorted(meant)
         assert tx.entities.count(where) == len(meant)
         named = {row.id for row in entities if name_key(row.name) == "lemon" or row.properties.get("note") == "lemon"}
         assert {hit.ref for hit in tx.entities.search(query("lemon"), where, ALL)} == named & meant

@@ -171,6 +171,7 @@ def test_a_known_content_key_keeps_its_memory(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.ledger.find_learned(["a", "b", "c", "none"])) == {"a": 1, "b": 2, "c": 1}
     assert list(alice.read(lambda tx: tx.ledger.page_learned(None, 2))) == [("a", 1), ("b", 2)]
     assert list(alice.read(lambda tx: tx.ledger.page_learned("b", 2))) == [("c", 1)]
+    assert list(alice.read(lambda tx: tx.ledger.page_learned("", 1))) == [("a", 1)]
     assert alice.write(lambda tx: tx.ledger.delete_learned([1, 99])) == 2
     assert list(alice.read(lambda tx: tx.ledger.page_learned(None, ALL))) == [("b", 2)]
 
@@ -181,3 +182,12 @@ def test_tombstones_are_found_and_listed_by_content_key(alice: Caller) -> None:
     assert alice.read(lambda tx: tx.ledger.tombstones(["a", "none"])) == {"a": stones["a"]}
     assert list(alice.read(lambda tx: tx.ledger.page_tombstones(None, 2))) == [stones["a"], stones["b"]]
     assert list(alice.read(lambda tx: tx.ledger.page_tombstones("aa", 2))) == [stones["b"], stones["c"]]
+
+
+def test_a_listing_begins_with_the_empty_key(alice: Caller) -> None:
+    empty, other = Tombstone("", "asked for", day(0)), Tombstone("a", "asked for", day(0))
+    alice.write(lambda tx: tx.ledger.put_tombstones([other, empty]))
+    alice.write(lambda tx: tx.ledger.add_learned({"": 1, "a": 2}))
+    assert list(alice.read(lambda tx: tx.ledger.page_tombstones(None, ALL))) == [empty, other]
+    assert list(alice.read(lambda tx: tx.ledger.page_tombstones("", ALL))) == [other]
+    assert list(alice.read(lambda tx: tx.ledger.page_learned(None, ALL))) == [("", 1), ("a", 2)]

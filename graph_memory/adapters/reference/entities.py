@@ -69,6 +69,11 @@ class ReferenceEntityReader:
         entities = sorted(self._matching(where), key=lambda entity: (_place(entity, order), entity.id))
         return [detached(entity) for entity in entities[offset : offset + limit]]
 
+    def page_by_id(self, where: EntityFilter, after: str | None, limit: int) -> Sequence[Entity]:
+        """List entities by id, from the first past `after`."""
+        found = [entity for entity in self._matching(where) if after is None or entity.id > after]
+        return [detached(entity) for entity in sorted(found, key=lambda entity: entity.id)[:limit]]
+
     def count(self, where: EntityFilter) -> int:
         """Count entities."""
         return len(self._matching(where))

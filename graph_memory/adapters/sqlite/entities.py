@@ -7,7 +7,7 @@ from functools import cache
 from graph_memory.adapters.sqlite.entity_text import find_by_runs, find_by_text, forget_text, renew_text
 from graph_memory.adapters.sqlite.evidence import ENTITY_EVIDENCE
 from graph_memory.adapters.sqlite.filters import entities_that
-from graph_memory.adapters.sqlite.rows import from_json, instant, listed, maybe_instant, micros, to_json
+from graph_memory.adapters.sqlite.rows import beyond, from_json, instant, listed, maybe_instant, micros, to_json
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.entities import Alias, Entity, EntityFilter, EntityKey, EntityOrder, Evidence
 from graph_memory.domain.errors import Conflict
@@ -55,6 +55,10 @@ _ORDERS = {
 _PAGE = """
     select $columns from entities where entities.tenant = :tenant and $where
     order by $order limit :limit offset :offset
+"""
+_PAGE_BY_ID = """
+    select $columns from entities where entities.tenant = :tenant and entities.id $is_beyond :after and $where
+    order by entities.id limit :limit
 """
 _COUNT = "select count(*) from entities where entities.tenant = :tenant and $where"
 _TYPES = """
@@ -185,6 +189,14 @@ class SqliteEntityReader:
         condition = entities_that(where)
         statement = composed(_PAGE, columns=_COLUMNS, where=condition.sql, order=_ORDERS[order])
         values = {"tenant": self._session.tenant, "limit": limit, "offset": offset, **condition.values}
+        return [_entity(row) for row in self._session.rows(statement, values)]
+
+    def page_by_id(self, where: EntityFilter, after: str | None, limit: int) -> Sequence[Entity]:
+        """List entities by id, from the first past `after`."""
+        condition = entities_that(where)
+        compare, start = beyond(after)
+        statement = composed(_PAGE_BY_ID, columns=_COLUMNS, where=condition.sql, is_beyond=compare)
+        values = {"tenant": self._session.tenant, "after": start, "limit": limit, **condition.values}
         return [_entity(row) for row in self._session.rows(statement, values)]
 
     def count(self, where: EntityFilter) -> int:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from graph_memory.adapters.sqlite.rows import from_json, instant, list_from_json, listed, to_json
+from graph_memory.adapters.sqlite.rows import beyond, from_json, instant, list_from_json, listed, to_json
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.instants import parse_instant, to_micros
@@ -73,7 +73,8 @@ _LEARNED = """
     select content_key, memory_id from learned where tenant = ? and content_key in (select value from json_each(?))
 """
 _PAGE_LEARNED = """
-    select content_key, memory_id from learned where tenant = ? and content_key > ? order by content_key limit ?
+    select content_key, memory_id from learned
+    where tenant = ? and content_key $is_beyond ? order by content_key limit ?
 """
 _ADD_LEARNED = """
     insert into learned (tenant, content_key, memory_id) values (?, ?, ?) on conflict (tenant, content_key) do nothing
@@ -85,7 +86,7 @@ _TOMBSTONES = """
 """
 _PAGE_TOMBSTONES = """
     select content_key, reason, forgotten_at from tombstones
-    where tenant = ? and content_key > ? order by content_key limit ?
+    where tenant = ? and content_key $is_beyond ? order by content_key limit ?
 """
 _PUT_TOMBSTONE = """
     insert into tombstones (tenant, content_key, reason, forgotten_at) values (?, ?, ?, ?)
@@ -175,7 +176,9 @@ class SqliteLedgerReader:
 
     def page_learned(self, after: str | None, limit: int) -> Sequence[tuple[str, int]]:
         """List known content keys with their memories, by key, from the first past `after`."""
-        rows = self._session.rows(_PAGE_LEARNED, (self._session.tenant, after or "", limit))
+        compare, start = beyond(after)
+        statement = composed(_PAGE_LEARNED, is_beyond=compare)
+        rows = self._session.rows(statement, (self._session.tenant, start, limit))
         return [(key, memory_id) for key, memory_id in rows]
 
     def tombstones(self, content_keys: Collection[str]) -> Mapping[str, Tombstone]:
@@ -185,7 +188,9 @@ class SqliteLedgerReader:
 
     def page_tombstones(self, after: str | None, limit: int) -> Sequence[Tombstone]:
         """List tombstones by content key, from the first past `after`."""
-        rows = self._session.rows(_PAGE_TOMBSTONES, (self._session.tenant, after or "", limit))
+        compare, start = beyond(after)
+        statement = composed(_PAGE_TOMBSTONES, is_beyond=compare)
+        rows = self._session.rows(statement, (self._session.tenant, start, limit))
         return [_tombstone(row) for row in rows]
 
     def _items(self, statement: str, values: Sequence[Value]) -> list[IngestItem]:

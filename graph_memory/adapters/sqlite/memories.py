@@ -5,9 +5,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from graph_memory.adapters.sqlite.filters import memories_that
-from graph_memory.adapters.sqlite.memory_rows import COLUMNS, TakenNames, add_memories, memory, put_memories
+from graph_memory.adapters.sqlite.memory_rows import (
+    COLUMNS,
+    TakenNames,
+    add_memories,
+    expired_memories,
+    memory,
+    put_memories,
+)
 from graph_memory.adapters.sqlite.rows import instant, listed
-from graph_memory.adapters.sqlite.session import MEMORY_ID_BITS, Row, Session, Value, composed
+from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.adapters.sqlite.terms import CommonTerms, rare_terms, renew
 from graph_memory.adapters.sqlite.text import any_of, expression, scope_word
 from graph_memory.domain.errors import Conflict, NotFound
@@ -53,15 +60,6 @@ _PAGE = composed(
     where="$where",
     order="$order",
 )
-_PAGE_EXPIRED = """
-    select memories.id from memories not indexed
-    where memories.id > :after and memories.id <= :last and memories.status = 'active' and (
-        memories.expires_at <= :now
-        or memories.expires_at is null and memories.lifecycle = 'ephemeral' and memories.updated_at <= :unchanged_since
-    )
-    order by memories.id limit :limit
-"""
-"""A tenant's keys lie between the first and the last that it can have."""
 _COUNT = "select count(*) from memories where memories.tenant = :tenant and $where"
 _COUNT_BY = "select $field, count(*) from memories where memories.tenant = :tenant and $where group by $field"
 _COUNTED = frozenset({"status", "layer", "lifecycle", "category", "project_id"})
@@ -186,15 +184,7 @@ class SqliteMemoryReader:
 
     def page_expired(self, now: datetime, unchanged_since: datetime, after: int, limit: int) -> Sequence[int]:
         """List active memories that have had their time, by id."""
-        first = self._session.first_key
-        values: dict[str, Value] = {
-            "after": first + after,
-            "last": first + (1 << MEMORY_ID_BITS) - 1 if self._session.tenant else first,
-            "now": to_micros(now),
-            "unchanged_since": to_micros(unchanged_since),
-            "limit": limit,
-        }
-        return [key - first for (key,) in self._session.rows(_PAGE_EXPIRED, values)]
+        return expired_memories(self._session, now, unchanged_since, after, limit)
 
     def count(self, where: MemoryFilter) -> int:
         """Count memories."""

@@ -1,6 +1,7 @@
 """Memories to columns and back, and which of their names are taken."""
 
 from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from graph_memory.adapters.sqlite.rows import instant, list_from_json, listed, maybe_instant, micros
 from graph_memory.adapters.sqlite.session import MEMORY_ID_BITS, Row, Session, Value, composed
@@ -59,6 +60,14 @@ _ADD_TAG = """
     insert into memory_tag (memory_id, tag, place, tenant) values (?, ?, ?, ?) on conflict (memory_id, tag) do nothing
 """
 _DELETE_TAGS = "delete from memory_tag where tenant = ? and memory_id in (select value from json_each(?))"
+_EXPIRED = """
+    select memories.id from memories not indexed
+    where memories.id > :after and memories.id <= :last and memories.status = 'active' and (
+        memories.expires_at <= :now
+        or memories.expires_at is null and memories.lifecycle = 'ephemeral' and memories.updated_at <= :unchanged_since
+    )
+    order by memories.id limit :limit
+"""
 _TAKEN = """
     select memories.id, memories.project_id, memories.title_key, memories.slug, memories.content_key
     from json_each(:ids) as wanted cross join memories on memories.id = wanted.value and +memories.tenant = :tenant
@@ -161,6 +170,19 @@ def put_memories(session: Session, memories: Mapping[int, Memory]) -> None:
 def _add_tags(session: Session, memories: Mapping[int, Memory]) -> None:
     tags = ((id_, tag, place) for id_, value in memories.items() for place, tag in enumerate(value.tags))
     session.run_many(_ADD_TAG, [(session.first_key + id_, tag, place, session.tenant) for id_, tag, place in tags])
+
+
+def expired_memories(session: Session, now: datetime, unchanged_since: datetime, after: int, limit: int) -> list[int]:
+    """List active memories that have had their time, by id; a tenant's keys lie between its first and its last."""
+    first = session.first_key
+    values: dict[str, Value] = {
+        "after": first + after,
+        "last": first + (1 << MEMORY_ID_BITS) - 1 if session.tenant else first,
+        "now": to_micros(now),
+        "unchanged_since": to_micros(unchanged_since),
+        "limit": limit,
+    }
+    return [key - first for (key,) in session.rows(_EXPIRED, values)]
 
 
 class TakenNames:

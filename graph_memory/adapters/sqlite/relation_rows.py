@@ -119,11 +119,12 @@ BETWEEN = composed(
 PAGE = composed(
     """
     select $columns from relations $ends
-    where relations.tenant = :tenant and relations.id > :after and $where
+    where relations.tenant = :tenant and relations.id $is_beyond :after and $where
     order by relations.id limit :limit
     """,
     columns=_COLUMNS,
     ends=_ENDS,
+    is_beyond="$is_beyond",
     where="$where",
 )
 COUNT = "select count(*) from relations where relations.tenant = :tenant and $where"

@@ -7,7 +7,7 @@ from functools import cache
 from graph_memory.adapters.sqlite import relation_rows as statements
 from graph_memory.adapters.sqlite.evidence import RELATION_EVIDENCE
 from graph_memory.adapters.sqlite.filters import relations_that
-from graph_memory.adapters.sqlite.rows import instant, listed
+from graph_memory.adapters.sqlite.rows import beyond, instant, listed
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
@@ -77,8 +77,9 @@ class SqliteRelationReader:
     def page(self, where: RelationFilter, after: str | None, limit: int) -> Sequence[Relation]:
         """List relations by id, from the first past `after`."""
         condition = relations_that(where)
-        values = {"tenant": self._session.tenant, "after": after or "", "limit": limit, **condition.values}
-        return self._relations(composed(statements.PAGE, where=condition.sql), values)
+        compare, start = beyond(after)
+        values = {"tenant": self._session.tenant, "after": start, "limit": limit, **condition.values}
+        return self._relations(composed(statements.PAGE, where=condition.sql, is_beyond=compare), values)
 
     def count(self, where: RelationFilter) -> int:
         """Count relations."""

@@ -77,6 +77,14 @@ def maybe_instant(value: int | None) -> datetime | None:
     return None if value is None else EPOCH + timedelta(microseconds=value)
 
 
+def beyond(after: str | None) -> tuple[str, str]:
+    """Return how a page of texts in order begins: the comparison, and what is compared with.
+
+    Without `after` even the empty text is in it.
+    """
+    return (">=", "") if after is None else (">", after)
+
+
 def provenance_columns(source: Provenance) -> tuple[str, str | None, str | None, str | None, int | None]:
     """Write a provenance as five columns."""
     return source.source_type.value, source.session, source.transcript, source.file, source.memory_id

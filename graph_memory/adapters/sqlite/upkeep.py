@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from graph_memory.adapters.sqlite.rows import from_json, instant, listed, maybe_instant, micros, to_json
-from graph_memory.adapters.sqlite.session import Row, Session
+from graph_memory.adapters.sqlite.rows import beyond, from_json, instant, listed, maybe_instant, micros, to_json
+from graph_memory.adapters.sqlite.session import Row, Session, composed
 from graph_memory.domain.instants import to_micros
 from graph_memory.domain.ledger import AuditEvent, JobRun, MergeRecord, RunStatus, Vector, VectorOwner
 
@@ -41,7 +41,7 @@ _MERGES = """
 """
 _PAGE_MERGES = """
     select id, source_id, target_id, merged_at, inverse from merges
-    where tenant = ? and id > ? order by id limit ?
+    where tenant = ? and id $is_beyond ? order by id limit ?
 """
 _PUT_MERGE = """
     insert into merges (tenant, id, source_id, target_id, merged_at, inverse) values (?, ?, ?, ?, ?, ?)
@@ -104,7 +104,9 @@ class SqliteUpkeepReader:
 
     def page_merges(self, after: str | None, limit: int) -> Sequence[MergeRecord]:
         """List merge inverses by id, from the first past `after`."""
-        return [_merge(row) for row in self._session.rows(_PAGE_MERGES, (self._session.tenant, after or "", limit))]
+        compare, start = beyond(after)
+        statement = composed(_PAGE_MERGES, is_beyond=compare)
+        return [_merge(row) for row in self._session.rows(statement, (self._session.tenant, start, limit))]
 
     def vectors(self, owner: VectorOwner, owner_ids: Collection[str], model_id: str) -> Mapping[str, Vector]:
         """Find vectors of one model."""

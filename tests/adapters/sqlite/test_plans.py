@@ -69,6 +69,7 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[st
     for read in READS.values():
         alice.read(read)
     alice.read(lambda tx: tx.entities.page(EntityFilter(), EntityOrder.ID, 9))
+    alice.read(lambda tx: tx.entities.page_by_id(EntityFilter(), "e", 9))
     alice.read(lambda tx: tx.relations.page(CURRENT, "r", 9))
     for order in MemoryOrder:
         alice.read(lambda tx, order=order: tx.memories.page(ANY_MEMORY, order, 9))  # type: ignore[misc]
@@ -104,7 +105,14 @@ def test_no_statement_reads_a_whole_table_but_those_about_all_rows(statements: M
 
 
 @pytest.mark.parametrize(
-    "order", ["memories.created_at desc", "memories.updated_at desc", "memories.id limit", "relations.id limit"]
+    "order",
+    [
+        "memories.created_at desc",
+        "memories.updated_at desc",
+        "memories.id limit",
+        "relations.id limit",
+        "entities.id limit",
+    ],
 )
 def test_pages_are_read_in_their_order(statements: Mapping[str, list[str]], order: str) -> None:
     pages = {sql: plan for sql, plan in statements.items() if f"order by {order}" in sql and "limit" in sql}
