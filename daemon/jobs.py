@@ -15,6 +15,7 @@ from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN, LOCAL_TENANT, Principal
 from graph_memory.log import get_logger
 from graph_memory.ports.store import WriteTransaction
+from ingest.archiving import TranscriptArchiver
 
 KEPT_RUNS = 100
 MOST_ISSUES = 500
@@ -86,6 +87,12 @@ def _expire(services: Services, principal: Principal) -> Figures:
     return figures
 
 
+def _archive(services: Services, principal: Principal) -> Figures:
+    run = TranscriptArchiver(services.store, principal, services.home, services.settings).run()
+    figures: dict[str, JsonValue] = {**asdict(run)}
+    return figures
+
+
 JOBS: Mapping[str, Job] = MappingProxyType(
     {
         it.name: it
@@ -96,6 +103,7 @@ JOBS: Mapping[str, Job] = MappingProxyType(
             Job("memory_decay", "let links between notes fade, and renew the words that tell nothing", _memory_decay),
             Job("validate", "look for what spoils the graph", _validate),
             Job("communities", "find the main areas of the graph", _communities),
+            Job("archive", "keep compressed copies of the transcripts that were read", _archive, is_per_tenant=False),
         )
     }
 )

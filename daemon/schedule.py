@@ -12,6 +12,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from daemon.jobs import JOBS, KEPT_RUNS, run_job_for_all
 from daemon.times import clock_jobs, is_missed, latest, retry_at
 from graph_memory.bootstrap import Services
+from graph_memory.domain.due_times import HOURLY
 from graph_memory.domain.errors import GraphMemoryError
 from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN
@@ -108,8 +109,9 @@ class Schedule:
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
         for name, when in clock_jobs(services.settings.jobs, tuple(JOBS)).items():
-            day = "*" if when.day == "daily" else when.day[:3]
-            trigger = CronTrigger(day_of_week=day, hour=when.at.hour, minute=when.at.minute)
+            day = "*" if when.day in {"daily", HOURLY} else when.day[:3]
+            hour = "*" if when.day == HOURLY else when.at.hour
+            trigger = CronTrigger(day_of_week=day, hour=hour, minute=when.at.minute)
             self._scheduler.add_job(due.run, trigger, id=name)
         look = IntervalTrigger(seconds=LOOK_SECONDS)
         self._scheduler.add_job(due.run, look, id="look", next_run_time=datetime.now(UTC))

@@ -120,7 +120,7 @@ class TranscriptLearner:
     ) -> tuple[TranscriptCursor | None, TurnBuilder, int]:
         """Return where to go on: with the builder at hand, with the saved one, else from the start of the file."""
         cursor = self._store.read(principal, lambda tx: tx.ledger.transcript_cursors({name})).get(name)
-        if cursor is None or not _is_same_file(stream, cursor):
+        if cursor is None or not is_same_file(stream, cursor):
             return None, TurnBuilder(), 0
         known = self._live.get(name)
         if known is not None and _stands_at(known[0]) == _stands_at(cursor):
@@ -138,7 +138,8 @@ class TranscriptLearner:
         now = self._clock()
         size = os.fstat(run.stream.fileno()).st_size
         state = cast("Mapping[str, JsonValue]", builder.state())
-        cursor = TranscriptCursor(run.name, _fingerprint(run.stream, offset), offset, size, now, run.session_id, state)
+        fingerprint = fingerprint_of(run.stream, offset)
+        cursor = TranscriptCursor(run.name, fingerprint, offset, size, now, run.session_id, state)
         turns = run.placed(changes.turns.values())
         if run.cursor is not None and changes.is_empty and _stands_at(run.cursor)[:2] == _stands_at(cursor)[:2]:
             return run.cursor
@@ -316,16 +317,16 @@ def _stands_at(cursor: TranscriptCursor) -> tuple[int, str, datetime]:
     return cursor.offset, cursor.fingerprint, cursor.updated_at
 
 
-def _fingerprint(stream: BinaryIO, offset: int) -> str:
+def fingerprint_of(stream: BinaryIO, offset: int) -> str:
     """Return what identifies a file by its first bytes, of those before `offset`."""
     length = min(offset, _FINGERPRINT_BYTES)
     stream.seek(0)
     return f"{length}:{blake2b(stream.read(length), digest_size=16).hexdigest()}"
 
 
-def _is_same_file(stream: BinaryIO, cursor: TranscriptCursor) -> bool:
+def is_same_file(stream: BinaryIO, cursor: TranscriptCursor) -> bool:
     """Tell whether a file is the one that the cursor is about, grown or as it was."""
     if os.fstat(stream.fileno()).st_size < cursor.offset:
         return False
     length, _, _ = cursor.fingerprint.partition(":")
-    return length.isdecimal() and _fingerprint(stream, int(length)) == cursor.fingerprint
+    return length.isdecimal() and fingerprint_of(stream, int(length)) == cursor.fingerprint

@@ -31,7 +31,7 @@ Folders = tuple[Path, ...]
 
 StoreKind = Literal["sqlite", "neo4j"]
 ToolFamily = Literal["graph", "memory", "sql"]
-Day = Literal["daily", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+Day = Literal["hourly", "daily", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 Engine = Literal["auto", "onnx", "sentence-transformers", "socket", "hashing", "none"]
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -192,11 +192,11 @@ class Exclude:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockJob:
-    """A job that runs once on a local day, caught up when the machine slept."""
+    """A job that runs by the clock, caught up when the machine slept."""
 
     enabled: Annotated[bool, About("run it")] = True
-    at: Annotated[time, About("local time, `HH:MM`")] = time(3, 0)
-    day: Annotated[Day, About("`daily`, or the day of the week")] = "daily"
+    at: Annotated[time, About("local time, `HH:MM`; of an hourly job the minutes count")] = time(3, 0)
+    day: Annotated[Day, About("`hourly`, `daily`, or the day of the week")] = "daily"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +209,7 @@ class Jobs:
     memory_decay: ClockJob = ClockJob(at=time(3, 20), day="sunday")
     validate: ClockJob = ClockJob(at=time(4, 0))
     communities: ClockJob = ClockJob(at=time(4, 10))
+    archive: ClockJob = ClockJob(at=time(0, 7), day="hourly")
     backoff_seconds: Annotated[Seconds, About("wait after a job's first failure, doubled by each further one")] = 60.0
     backoff_max_seconds: Annotated[Seconds, About("longest wait after failures")] = 3_600.0
 
@@ -230,7 +231,7 @@ class Limits:
     free_disk_mb: Annotated[
         int, Range(0, 1_048_576), About("learning stops while the home's disk has less free than this; 0: never")
     ] = 500
-    archive_mb: Annotated[Megabytes, About("not used yet: the transcript archive; the oldest goes first")] = 2_048
+    archive_mb: Annotated[Megabytes, About("the transcript archive; the oldest goes first")] = 2_048
     log_files: Annotated[Files, About("log files kept")] = 5
     log_mb: Annotated[Megabytes, About("size of one log file")] = 10
     audit_files: Annotated[Files, About("audit files kept")] = 10

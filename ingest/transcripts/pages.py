@@ -51,27 +51,36 @@ def read_transcript(
     """
     is_agent = kind_of(path)[0] in (FileKind.AGENT, FileKind.COMPACTION)
     reading = Reading(is_whole=True, is_agent=is_agent, with_sidechains=include_sidechains, with_tools=not text_only)
-    report = ReadReport()
     try:
         with open_transcript(path) as stream:
-            outline = _Outline()
-            for entry in read_entries(stream, report, reading=reading):
-                outline.add(entry)
-            slots = outline.slots()
-            start = max(0, offset)
-            end = min(start + max(1, limit), len(slots))
-            flags = outline.tree.abandoned(slot.place for slot in slots[start:end])
-            messages = tuple(_messages(stream, slots[start:end], flags, reading))
+            return read_page(stream, path.stem, reading, offset=offset, limit=limit)
     except FileNotFoundError as error:
         raise NotFound(f"there is no transcript {path.name}") from error
     except OSError as error:
         raise IngestError(f"{path.name} can't be read: {error.strerror}") from error
+
+
+def read_page(stream: BinaryIO, session_id: str, reading: Reading, *, offset: int, limit: int) -> TranscriptPage:
+    """Read a page as `read_transcript` does; `session_id` counts where no line says one, `reading` is of a whole file.
+
+    Raises:
+        OSError: the stream can't be read.
+    """
+    report = ReadReport()
+    outline = _Outline()
+    for entry in read_entries(stream, report, reading=reading):
+        outline.add(entry)
+    slots = outline.slots()
+    start = max(0, offset)
+    end = min(start + max(1, limit), len(slots))
+    flags = outline.tree.abandoned(slot.place for slot in slots[start:end])
+    messages = tuple(_messages(stream, slots[start:end], flags, reading))
     return TranscriptPage(
         messages=messages,
         message_count=len(slots),
         offset=start,
         next_offset=end if end < len(slots) else None,
-        session_id=report.session_id or path.stem,
+        session_id=report.session_id or session_id,
         cwd=report.cwd,
         skipped=_skipped(report),
         warnings=tuple(f"{name}: {count}" for name, count in report.format_warnings().items()),

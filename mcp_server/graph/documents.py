@@ -12,13 +12,15 @@ from graph_memory.domain.ledger import IngestState
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.redaction import redact
 from ingest.allowed_paths import allowed_paths
+from ingest.archive import Archive
 from ingest.queueing import IngestQueue, Queued, QueueStatus
-from ingest.transcripts.files import find_session_files
-from ingest.transcripts.messages import Message
-from ingest.transcripts.pages import TranscriptPage, read_transcript
+from ingest.transcripts.files import FileKind, find_session_files
+from ingest.transcripts.messages import Message, Reading
+from ingest.transcripts.pages import TranscriptPage, read_page, read_transcript
 from mcp_server.wire import clamp_int, instant
 
 MAX_MESSAGES = 1_000
+FROM_ARCHIVE = "the transcript is gone; this is the archived copy, up to where it was read"
 _KILO = 1_024
 
 
@@ -172,8 +174,16 @@ class GraphDocuments:
             path = allowed_paths(services.home, services.settings.ingest).resolve(file_path, argument="file_path")
         else:
             found = find_session_files(services.settings.ingest.projects_dirs, session_id or "")
+            archive = Archive(services.home.archive)
+            is_own_gone = not found or found[0].kind is not FileKind.SESSION
+            if session_id is not None and is_own_gone and archive.find(session_id) is not None:
+                warnings.append(FROM_ARCHIVE)
+                reading = Reading(is_whole=True, with_sidechains=include_sidechains, with_tools=not text_only)
+                with archive.opened(session_id) as stream:
+                    page = read_page(stream, session_id, reading, offset=offset, limit=size)
+                return _transcript_reply(page, warnings)
             if not found:
-                raise NotFound(f"session_id: no transcript of {session_id!r} in the projects folders; give file_path")
+                raise NotFound(f"session_id: no transcript of {session_id!r} in projects or archive; give file_path")
             path = found[0].path
         page = read_transcript(
             path, text_only=text_only, offset=offset, limit=size, include_sidechains=include_sidechains

@@ -15,6 +15,7 @@ class Document(StrEnum):
     SEED_GRAPH = "seed-graph"
     SEED_MEMORY = "seed-memory"
     RULING = "ruling"
+    DESIGN = "design"
 
 
 class Status(StrEnum):
@@ -85,6 +86,11 @@ def seed_memory(section: str) -> Source:
 def ruling(section: str) -> Source:
     """Name a section of the rulings on both."""
     return Source(Document.RULING, section)
+
+
+def design(section: str) -> Source:
+    """Name a section of the design."""
+    return Source(Document.DESIGN, section)
 
 
 def required(spec_id: str, source: Source, behaviour: str) -> Requirement:

@@ -1,0 +1,34 @@
+"""What is kept, and for how long: the archive of transcripts, backups that are verified, restores, upgrades."""
+
+from tests.spec.model import Requirement, design, required, ruling
+
+INGEST = design("Ingest, without a language model")
+DAEMON = design("The daemon")
+CEILINGS = ruling("Where nothing else is said")
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    required(
+        "archive.keeps-what-was-read",
+        INGEST,
+        "Every transcript that was read has a compressed copy, which is read when the transcript is gone.",
+    ),
+    required(
+        "archive.grows", INGEST, "A transcript that grows by a few lines at a time is kept whole and in little space."
+    ),
+    required("archive.redacted", INGEST, "The archive holds no secret: the rules of what is stored hold for it."),
+    required("archive.nothing-excluded", INGEST, "Excluded sessions, folders and projects are not archived."),
+    required(
+        "archive.nothing-forgotten",
+        INGEST,
+        "What was forgotten for good is erased from the archive, copies of it in other sessions too, and never "
+        "archived again.",
+    ),
+    required("archive.size-cap", CEILINGS, "The archive takes at most `limits.archive_mb`; the oldest goes first."),
+    required("archive.crash", INGEST, "A process killed while it archives leaves files that can all be read."),
+    required("archive.hourly", DAEMON, "The archive is brought up to date every hour, and caught up after sleep."),
+    required(
+        "archive.read-by-tool",
+        INGEST,
+        "`graph_read_transcript` reads a session by its id from the archive when its transcript is gone.",
+    ),
+)
