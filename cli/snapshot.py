@@ -11,10 +11,11 @@ from typing import Any
 
 from daemon.instance import DaemonState
 from daemon.report import NOT_RUNNING, daemon_of, look_at_work, work_json
-from graph_memory.bootstrap import Services
+from graph_memory.bootstrap import Services, utc_now
 from graph_memory.domain.instants import to_wire
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home
+from graph_memory.pauses import find_pause, pause_words
 from graph_memory.presence import SILENT
 
 Snapshot = Mapping[str, Any]
@@ -49,12 +50,14 @@ class Photographer:
         failing = tuple(_failing(work))
         told = () if state is None else state.problems
         unopened = () if self._why_not is None else (f"store: {self._why_not}",)
+        pause = find_pause(self._home, utc_now())
+        paused = () if pause is None else (pause_words(pause),)
         silent = (SILENT,) if is_running and state is None else ()
         troubles = (*unopened, *failing, *(() if is_running else (NOT_RUNNING,)))
         return {
             "healthy": not troubles,
             "troubles": list(troubles),
-            "degraded": list(dict.fromkeys((*unopened, *failing, *told, *silent))),
+            "degraded": list(dict.fromkeys((*unopened, *paused, *failing, *told, *silent))),
             "home": str(self._home.path),
             "daemon": {"running": is_running, "state": _without_work(state)},
             **self._counted(),

@@ -97,6 +97,9 @@ def _live_rows(state: Mapping[str, Any]) -> Iterator[Row]:
         }
         parts = (words.get(name, name + " {:,.6g} of {:,.6g}").format(*pair) for name, pair in used.items())
         yield Row("budget", joined(parts))
+    if state["disk"]:
+        free, least = state["disk"]["free_mb"], state["disk"]["least_mb"]
+        yield Row("disk", f"{free:,} MB free; with less than {least:,} nothing is learned")
     yield Row(
         "process",
         joined(

@@ -2,30 +2,32 @@
 
 import logging
 import os
-import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
-from types import FrameType
+from pathlib import Path
 
-from daemon.ceilings import Ceilings
+from daemon.ceilings import Ceilings, free_bytes
 from daemon.exits import Exit, exit_for
 from daemon.incidents import Incidents
 from daemon.instance import hold_home, write_holder
 from daemon.learning import IngestLearner, build_pipeline
+from daemon.orders import Orders
 from daemon.report import look_at_work, work_json
 from daemon.schedule import DueJobs, Schedule
+from daemon.signals import told_by_signal
 from daemon.status_socket import StatusSocket
 from daemon.systemd import ALIVE, READY, STOPPING, notify, watchdog_seconds
 from daemon.vital_signs import Parts, VitalSigns
 from daemon.watcher import Wakeup, Watcher
-from daemon.worker import Worker
-from graph_memory.bootstrap import Services, open_services
-from graph_memory.config import LoadedConfig
+from daemon.worker import Pace, Worker
+from graph_memory.bootstrap import Services, build_services, open_services
+from graph_memory.config import LoadedConfig, Settings, load_config
 from graph_memory.domain.errors import GraphMemoryError, Unavailable
 from graph_memory.domain.instants import to_wire
 from graph_memory.domain.principal import LOCAL_ADMIN
@@ -70,11 +72,12 @@ def _run_alone(config: LoadedConfig, since_days: float | None, say: Say) -> Exit
     limits, level = config.settings.limits, config.settings.log.level
     configure_logging(level, file=config.home.daemon_log, file_mb=limits.log_mb, files=limits.log_files)
     try:
-        with open_services(config) as services, ending_by_signal() as ending:
-            daemon = _Daemon(services, since_days, say)
+        with open_services(config) as services, told_by_signal() as told:
+            daemon = _Daemon(services, config, since_days, say)
+            told.on_reload = daemon.orders.ask
             daemon.greet()
             _report_settings(config, say)
-            return daemon.run(ending)
+            return daemon.run(told.ending)
     except GraphMemoryError as error:
         _LOG.error("daemon_failed", error=error)
         raise
@@ -89,29 +92,10 @@ def _report_settings(config: LoadedConfig, say: Say) -> None:
         say(f"Warning: settings not as written: {len(config.problems)}; `graph-memory config check` says which")
 
 
-@contextmanager
-def ending_by_signal() -> Iterator[threading.Event]:
-    """Give an event that the first signal to end sets; the second one ends the process. `nohup` stays in force."""
-    ending = threading.Event()
-
-    def handle(number: int, _frame: FrameType | None) -> None:
-        if ending.is_set():
-            os._exit(128 + number)
-        ending.set()
-
-    numbers = [it for it in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if signal.getsignal(it) != signal.SIG_IGN]
-    before = {number: signal.signal(number, handle) for number in numbers}
-    try:
-        yield ending
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 class _Daemon:
     """The parts of a running daemon: watcher, worker, jobs, and the sign of life."""
 
-    def __init__(self, services: Services, since_days: float | None, say: Say) -> None:
+    def __init__(self, services: Services, config: LoadedConfig, since_days: float | None, say: Say) -> None:
         self._services, self._since_days, self._say = services, since_days, say
         self._version = version("graph-memory")
         settings = services.settings
@@ -119,17 +103,24 @@ class _Daemon:
         if since_days is not None:
             pipeline.set_since(services.clock() - timedelta(days=since_days))
         self._bell = Wakeup()
-        folders = (services.home.pending, *settings.ingest.projects_dirs)
-        self._watcher = Watcher(folders, self._bell, polling=settings.ingest.polling)
-        self._learner = IngestLearner(pipeline)
-        self._ceilings = Ceilings(settings.limits, settings.ingest)
+        self._watcher = Watcher(_watched_folders(services), self._bell, polling=settings.ingest.polling)
+        self._learner = IngestLearner(
+            pipeline, self._bell.take_changed, rescan_seconds=settings.ingest.rescan_seconds, now=time.monotonic
+        )
+        self._ceilings = Ceilings(settings.limits, settings.ingest, free=lambda: free_bytes(services.home))
+        self.orders = Orders(
+            config,
+            lambda: load_config(os.environ, config.home.path),
+            self._put_in_force,
+            clock=services.clock,
+            now=time.monotonic,
+        )
         self._worker = Worker(
             self._learner,
             self._bell,
             self._ceilings,
-            rescan_seconds=settings.ingest.rescan_seconds,
-            retry_seconds=settings.jobs.backoff_seconds,
-            retry_most=settings.jobs.backoff_max_seconds,
+            self.orders,
+            _pace(settings),
             idle=self._idle,
             now=time.monotonic,
         )
@@ -141,14 +132,14 @@ class _Daemon:
         self._signs = VitalSigns(
             Parts(
                 services.home,
-                settings,
+                lambda: self._services.settings,
                 self._worker.progress,
                 self._ceilings,
                 self._learner.rates,
                 self._incidents,
                 self._problems,
             ),
-            lambda: {**work_json(look_at_work(services)), "degraded": services.degraded()},
+            lambda: {**work_json(look_at_work(self._services)), "degraded": self._services.degraded()},
             version=self._version,
             started_at=self._started_at,
             clock=services.clock,
@@ -180,6 +171,8 @@ class _Daemon:
         beat = min(BEAT_SECONDS, (watchdog_seconds() or BEAT_SECONDS * 2) / 2)
         while not ending.wait(beat) and worker.is_alive():
             self._signs.beat()
+            if self.orders.are_new():
+                self._bell.ring()
             notify(ALIVE)
 
     def _end(self, worker: threading.Thread) -> None:
@@ -197,6 +190,22 @@ class _Daemon:
         self._signs.close()
         logging.getLogger().removeHandler(self._incidents)
         _LOG.info("daemon_end", learned=self._worker.progress.learned)
+
+    def _put_in_force(self, config: LoadedConfig) -> None:
+        """Have all parts go by other settings; the store stays the one that is open. Called by the worker's thread."""
+        settings = replace(config.settings, store=self._services.settings.store, neo4j=self._services.settings.neo4j)
+        services = build_services(replace(config, settings=settings), self._services.store, clock=self._services.clock)
+        ingest, jobs, limits = settings.ingest, settings.jobs, settings.limits
+        configure_logging(
+            settings.log.level, file=services.home.daemon_log, file_mb=limits.log_mb, files=limits.log_files
+        )
+        self._learner.put_pipeline(build_pipeline(services), rescan_seconds=ingest.rescan_seconds)
+        self._ceilings.put(limits, ingest)
+        self._worker.put_pace(_pace(settings))
+        self._watcher.put_folders(_watched_folders(services), polling=ingest.polling)
+        self._services = services
+        self._jobs.put_services(services)
+        self._schedule.put_times(jobs)
 
     def greet(self) -> None:
         """Say what will be read before any of it is."""
@@ -232,9 +241,18 @@ class _Daemon:
 
     def _problems(self) -> Iterator[str]:
         """Yield what works less well than it should, each with its reason."""
-        parts = (self._worker.progress, self._watcher, self._socket)
+        parts = (self._worker.progress, self._watcher, self._socket, self.orders)
         problems = (*(it.problem for it in parts), *self._learner.unreadable, log_problem(), self._state_problem)
         yield from (it for it in problems if it is not None)
+
+
+def _pace(settings: Settings) -> Pace:
+    jobs = settings.jobs
+    return Pace(settings.ingest.rescan_seconds, jobs.backoff_seconds, jobs.backoff_max_seconds)
+
+
+def _watched_folders(services: Services) -> tuple[Path, ...]:
+    return (services.home.pending, *services.settings.ingest.projects_dirs)
 
 
 def _first_use(services: Services) -> datetime:

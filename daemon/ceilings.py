@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import shutil
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -12,6 +14,7 @@ from typing import NamedTuple
 import psutil
 
 from graph_memory.config.settings import Ingest, Limits
+from graph_memory.home import Home
 
 MEGABYTE = 1_000_000
 _MINUTE = 60.0
@@ -20,6 +23,14 @@ _MINUTE = 60.0
 def resident_bytes() -> int:
     """Return how much memory this process holds."""
     return int(psutil.Process().memory_info().rss)
+
+
+def free_bytes(home: Home) -> int:
+    """Return how much can still be written where a home is; all of it where that can't be told."""
+    try:
+        return shutil.disk_usage(home.path).free
+    except OSError:
+        return sys.maxsize
 
 
 def give_memory_back() -> None:
@@ -36,6 +47,13 @@ class Taken(NamedTuple):
     cpu_share: float
 
 
+class Lack(NamedTuple):
+    """What there is too little of to learn now, and the words for it."""
+
+    of: str
+    reason: str
+
+
 class _Piece(NamedTuple):
     ended_at: float
     items: int
@@ -45,8 +63,8 @@ class _Piece(NamedTuple):
 class Ceilings:
     """Says how long to wait so that ceilings hold.
 
-    `measure` returns bytes held, `cpu` the seconds of processor that the calling thread has used, `now` seconds on a
-    clock that never goes back.
+    `measure` returns bytes held, `free` the bytes left where the home is, `cpu` the seconds of processor that the
+    calling thread has used, `now` seconds on a clock that never goes back.
     """
 
     def __init__(
@@ -56,17 +74,33 @@ class Ceilings:
         *,
         measure: Callable[[], int] = resident_bytes,
         release: Callable[[], None] = give_memory_back,
+        free: Callable[[], int] = lambda: sys.maxsize,
         cpu: Callable[[], float] = time.thread_time,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most_bytes = limits.memory_mb * MEGABYTE
-        self._share = limits.cpu_share
-        self._seconds_per_item = _MINUTE / ingest.items_per_minute
-        self._measure, self._release, self._cpu, self._now = measure, release, cpu, now
+        self._measure, self._release, self._free, self._cpu, self._now = measure, release, free, cpu, now
+        self.put(limits, ingest)
         self._next_item_at = 0.0
         self._began: tuple[float, float] | None = None
         self._lock = Lock()
         self._pieces: deque[_Piece] = deque()
+
+    def put(self, limits: Limits, ingest: Ingest) -> None:
+        """Have other ceilings hold from now on."""
+        self._most_bytes = limits.memory_mb * MEGABYTE
+        self._least_free = limits.free_disk_mb * MEGABYTE
+        self._share = limits.cpu_share
+        self._seconds_per_item = _MINUTE / ingest.items_per_minute
+
+    def lack(self) -> Lack | None:
+        """Return what there is too little of to begin any piece of work, a new one or one of the backlog."""
+        if not self.has_memory():
+            return Lack("memory", "limits.memory_mb is reached; learning waits")
+        free = self._free()
+        if free < self._least_free:
+            left = f"{free // MEGABYTE} MB"
+            return Lack("disk", f"limits.free_disk_mb: only {left} are free where the home is; learning waits")
+        return None
 
     def has_memory(self) -> bool:
         """Tell whether there is room for another piece of work, making some where there is not."""

@@ -1,8 +1,10 @@
 """The worker's view of `ingest`: what there is to learn, and one piece of it at a time."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from errno import ENOENT
+from math import inf
+from pathlib import Path
 
 from daemon.rates import Rates
 from daemon.worker import Done, Found
@@ -10,7 +12,7 @@ from graph_memory.bootstrap import Services
 from graph_memory.log import get_logger
 from ingest.pipeline import IngestPipeline
 from ingest.policies import Policies
-from ingest.work import Work, WorkDone
+from ingest.work import Scan, Work, WorkDone
 
 _ABSENT = os.strerror(ENOENT)
 _LOG = get_logger("daemon.learning")
@@ -25,12 +27,21 @@ def build_pipeline(services: Services) -> IngestPipeline:
 class IngestLearner:
     """Finds and learns through a pipeline; a `worker.Learner` of its pieces of work.
 
-    `unreadable` names the folders that could not be looked into the last time, with the reason; `rates` says how much
-    is learned.
+    `changed` returns the files that may have changed since it was asked the last time, or `None` for any; all folders
+    are looked into every `rescan_seconds`, whatever it says. `unreadable` names those that could not be the last time,
+    with the reason; `rates` says how much is learned.
     """
 
-    def __init__(self, pipeline: IngestPipeline) -> None:
-        self._pipeline = pipeline
+    def __init__(
+        self,
+        pipeline: IngestPipeline,
+        changed: Callable[[], Collection[Path] | None],
+        *,
+        rescan_seconds: float,
+        now: Callable[[], float],
+    ) -> None:
+        self._pipeline, self._changed, self._now = pipeline, changed, now
+        self._rescan_seconds, self._looked_everywhere_at = rescan_seconds, -inf
         self._left_in_the_middle: set[str] = set()
         self.unreadable: tuple[str, ...] = ()
         self.rates = Rates()
@@ -41,7 +52,7 @@ class IngestLearner:
         Raises:
             Unavailable: the store can't be used now.
         """
-        scan = self._pipeline.scan()
+        scan = self._scan()
         self.unreadable = tuple(it for it in scan.unreadable if not it.endswith(_ABSENT))
         self._left_in_the_middle &= {it.name for it in scan.works}
         return Found(
@@ -49,6 +60,20 @@ class IngestLearner:
             backlog=[it for it in scan.works if self._is_backlog(it)],
             look_again_in=scan.look_again_in,
         )
+
+    def put_pipeline(self, pipeline: IngestPipeline, *, rescan_seconds: float) -> None:
+        """Go on with a pipeline that has other settings; for the thread that learns."""
+        self._pipeline.close()
+        self._pipeline, self._rescan_seconds, self._looked_everywhere_at = pipeline, rescan_seconds, -inf
+
+    def _scan(self) -> Scan:
+        now, changed = self._now(), self._changed()
+        if now - self._looked_everywhere_at >= self._rescan_seconds:
+            changed = None
+        self._looked_everywhere_at, before = -inf, self._looked_everywhere_at
+        scan = self._pipeline.scan(changed)  # where this fails, what was named is not named again
+        self._looked_everywhere_at = now if changed is None else before
+        return scan
 
     def learn(self, piece: Work, should_stop: Callable[[], bool]) -> Done:
         """Learn a piece.

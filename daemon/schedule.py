@@ -12,6 +12,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from daemon.jobs import JOBS, KEPT_RUNS, run_job_for_all
 from daemon.times import clock_jobs, is_missed, latest, retry_at
 from graph_memory.bootstrap import Services
+from graph_memory.config.settings import Jobs
 from graph_memory.domain.due_times import HOURLY
 from graph_memory.domain.errors import GraphMemoryError
 from graph_memory.domain.ledger import JobRun, RunStatus
@@ -45,6 +46,10 @@ class DueJobs:
         self._services, self._since, self._zone, self._run = services, since, zone, run
         self._is_ending = is_ending
         self._settings = services.settings.jobs
+
+    def put_services(self, services: Services) -> None:
+        """Go by other settings from now on; a job at hand ends as it began."""
+        self._services, self._settings = services, services.settings.jobs
 
     def names(self) -> Sequence[str]:
         """List the jobs that are due now, in the order of their times."""
@@ -108,13 +113,22 @@ class Schedule:
             executors={"default": ThreadPoolExecutor(1)},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
-        for name, when in clock_jobs(services.settings.jobs, tuple(JOBS)).items():
+        self._due, self._names = due, set[str]()
+        self.put_times(services.settings.jobs)
+        look = IntervalTrigger(seconds=LOOK_SECONDS)
+        self._scheduler.add_job(due.run, look, id="look", next_run_time=datetime.now(UTC))
+
+    def put_times(self, settings: Jobs) -> None:
+        """Wake at these times from now on."""
+        times = clock_jobs(settings, tuple(JOBS))
+        for name in self._names - times.keys():
+            self._scheduler.remove_job(name)
+        for name, when in times.items():
             day = "*" if when.day in {"daily", HOURLY} else when.day[:3]
             hour = "*" if when.day == HOURLY else when.at.hour
             trigger = CronTrigger(day_of_week=day, hour=hour, minute=when.at.minute)
-            self._scheduler.add_job(due.run, trigger, id=name)
-        look = IntervalTrigger(seconds=LOOK_SECONDS)
-        self._scheduler.add_job(due.run, look, id="look", next_run_time=datetime.now(UTC))
+            self._scheduler.add_job(self._due.run, trigger, id=name, replace_existing=True)
+        self._names = set(times)
 
     def start(self) -> None:
         """Begin, looking first for what was missed."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from daemon.ceilings import MEGABYTE, Ceilings
+from daemon.ceilings import MEGABYTE, Ceilings, free_bytes
 from daemon.incidents import Incidents
 from daemon.rates import Rates
 from daemon.worker import Progress
@@ -49,7 +49,7 @@ class Parts:
     """The parts of a daemon that are asked how they are doing; `problems` lists what is degraded, with the reason."""
 
     home: Home
-    settings: Settings
+    settings: Callable[[], Settings]
     progress: Progress
     ceilings: Ceilings
     rates: Rates
@@ -101,7 +101,8 @@ class VitalSigns:
 
     def state(self) -> DaemonState:
         """Return the state without what the store says; waits for nothing."""
-        parts, limits = self._parts, self._parts.settings.limits
+        parts, settings = self._parts, self._parts.settings()
+        limits = settings.limits
         taken, learned = parts.ceilings.last_minute(), parts.rates.last_minute()
         memory = int(self._process.memory_info().rss)
         return DaemonState(
@@ -128,8 +129,9 @@ class VitalSigns:
             budget={
                 "memory_mb": {"used": memory // MEGABYTE, "limit": limits.memory_mb},
                 "cpu_share": {"used": round(taken.cpu_share, 3), "limit": limits.cpu_share},
-                "items_per_minute": {"used": taken.items, "limit": parts.settings.ingest.items_per_minute},
+                "items_per_minute": {"used": taken.items, "limit": settings.ingest.items_per_minute},
             },
+            disk={"free_mb": free_bytes(parts.home) // MEGABYTE, "least_mb": limits.free_disk_mb},
             errors=tuple(parts.incidents.seen()),
         )
 

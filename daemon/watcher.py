@@ -1,5 +1,6 @@
 """Hints that files changed; whatever they miss, the rescan finds."""
 
+import os
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,19 +15,42 @@ from watchdog.observers.polling import PollingObserver
 from graph_memory.log import get_logger
 
 POLL_SECONDS = 2.0
+_MOST_NOTED = 1_000
+"""Files that are noted one by one; past that, all are looked at."""
 _LOG = get_logger("daemon.watcher")
 _QUIET = frozenset({"opened", "closed_no_write"})
 
 
 class Wakeup:
-    """A bell for one worker: rung by whoever has news, heard once."""
+    """A bell for one worker: rung by whoever has news, heard once; who rings may say which file it is about."""
 
     def __init__(self) -> None:
         self._bell = threading.Event()
+        self._lock = threading.Lock()
+        self._changed: set[Path] | None = None
 
     def ring(self) -> None:
         """Wake the worker, now or when it next waits."""
         self._bell.set()
+
+    def note(self, path: Path) -> None:
+        """Say that a file may have changed; `take_changed` has it until it is asked."""
+        with self._lock:
+            if self._changed is not None:
+                self._changed.add(path)
+                if len(self._changed) > _MOST_NOTED:
+                    self._changed = None
+
+    def note_anything(self) -> None:
+        """Say that any file may have changed."""
+        with self._lock:
+            self._changed = None
+
+    def take_changed(self) -> frozenset[Path] | None:
+        """Return the files that were noted since the last time; `None` where it may be any, as in the beginning."""
+        with self._lock:
+            changed, self._changed = self._changed, set()
+        return None if changed is None else frozenset(changed)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the bell for at most `seconds`; tell whether it rang."""
@@ -44,9 +68,16 @@ class _Ringer(FileSystemEventHandler):
         self._wakeup = wakeup
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Ring for anything that may have changed a file."""
-        if event.event_type not in _QUIET:
-            self._wakeup.ring()
+        """Ring for anything that may have changed a file, once it is noted which."""
+        if event.event_type in _QUIET:
+            return
+        if not event.is_directory:
+            for name in (event.src_path, event.dest_path):
+                if name:
+                    self._wakeup.note(Path(os.fsdecode(name)))
+        elif event.event_type != "modified":  # a folder came, went or was renamed, with all that is in it
+            self._wakeup.note_anything()
+        self._wakeup.ring()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +96,8 @@ class Watcher:
 
     def __init__(self, folders: Iterable[Path], wakeup: Wakeup, *, polling: bool = False) -> None:
         self._folders, self._polling = tuple(folders), polling
-        self._ringer = _Ringer(wakeup)
+        self._wakeup, self._ringer = wakeup, _Ringer(wakeup)
+        self._wanted = (self._folders, polling)
         self._observer: BaseObserver | None = None
         self._watched: dict[Path, _Watched] = {}
         self.problem: str | None = None
@@ -100,6 +132,18 @@ class Watcher:
                 self._fall_back(error)
                 return
             self._watched[folder] = _Watched(watch, identity)
+            self._wakeup.note_anything()  # what came before the watch did
+
+    def put_folders(self, folders: Iterable[Path], *, polling: bool) -> None:
+        """Watch other folders, or in another way, from now on; nothing happens where they are the same."""
+        wanted = (tuple(folders), polling)
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        self.stop()
+        self._folders, self._polling = wanted
+        self.problem = None
+        self.start()
 
     def _fall_back(self, error: OSError) -> None:
         """Poll instead: the system has no more watches to give, or sends no events for such a folder."""

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from daemon.ceilings import Ceilings
 from daemon.times import wait_after
@@ -22,7 +22,8 @@ LONGEST_SLICE = 2.0
 """Seconds after which a long piece of the backlog is left in the middle, so that it rests as much as it worked."""
 BUSY_SECONDS, BUSY_MOST = 1.0, 60.0
 """Seconds to wait after the store could not be used, doubled each time; a transaction itself waits half a minute."""
-MEMORY_SECONDS = 5.0
+ROOM_SECONDS = 5.0
+"""How often it is looked whether there is memory, or disk, again."""
 CATCHING_UP = "catching up"
 """What the work that can wait is known by; no piece has such a name."""
 _LOG = get_logger("daemon.worker")
@@ -79,6 +80,24 @@ class Learner(Protocol[W]):
         """
 
 
+class Orders(Protocol):
+    """What a person decides while it runs."""
+
+    def heed(self) -> str | None:
+        """Put in force what is new, in this thread; return what learning is held up by, if it is."""
+
+    def are_new(self) -> bool:
+        """Tell whether there is something to heed; asked often, so it costs next to nothing."""
+
+
+class Pace(NamedTuple):
+    """The longest it sleeps, and how long what breaks is left: the first time, doubled each time, and at most."""
+
+    rescan_seconds: float
+    retry_seconds: float
+    retry_most: float
+
+
 @dataclass(slots=True)
 class Progress:
     """How the worker is doing; written by it alone."""
@@ -107,8 +126,8 @@ class _Broken:
 class Worker(Generic[W]):
     """Takes one piece after the other until it is told to stop; what can't be stored now is never dropped.
 
-    `rescan_seconds` is the longest it sleeps. `idle` is called whenever it has learned what is new. What breaks is
-    left for a while (`retry_seconds`, doubled each time up to `retry_most`).
+    `idle` is called whenever it has learned what is new. `orders` are heeded before each look, and leave any piece in
+    the middle; who gives them rings the bell.
     """
 
     def __init__(
@@ -116,21 +135,24 @@ class Worker(Generic[W]):
         learner: Learner[W],
         bell: Wakeup,
         ceilings: Ceilings,
+        orders: Orders,
+        pace: Pace,
         *,
-        rescan_seconds: float,
-        retry_seconds: float,
-        retry_most: float,
         idle: Callable[[], None],
         now: Callable[[], float],
     ) -> None:
         self._learner, self._bell, self._ceilings, self._idle, self._now = learner, bell, ceilings, idle, now
-        self._rescan_seconds = rescan_seconds
-        self._retry = (retry_seconds, retry_most)
+        self._orders = orders
+        self.put_pace(pace)
         self._stop = threading.Event()
         self._broken: dict[str, _Broken] = {}
         self._refusals = 0
         self._look_seconds = 0.0
         self.progress = Progress()
+
+    def put_pace(self, pace: Pace) -> None:
+        """Have it sleep and retry like this from now on."""
+        self._rescan_seconds, self._retry = pace.rescan_seconds, (pace.retry_seconds, pace.retry_most)
 
     def stop(self) -> None:
         """Have it end after the piece at hand."""
@@ -151,7 +173,8 @@ class Worker(Generic[W]):
     def turn(self) -> float:
         """Look once and learn what is there; return for how long to sleep unless the bell rings."""
         try:
-            wait = self._look_and_learn()
+            held_by = self._orders.heed()
+            wait = self._look_and_learn() if held_by is None else self._hold(held_by)
         except Unavailable as error:
             self._refusals += 1
             self._wait("waiting for the store", str(error))
@@ -164,6 +187,13 @@ class Worker(Generic[W]):
         self._refusals = 0
         return wait
 
+    def _hold(self, activity: str) -> float:
+        """Learn nothing; what is not learning goes on."""
+        self.progress.activity, self.progress.problem = activity, None
+        self._bell.wait(0.0)
+        self._idle()
+        return 0.0 if self._orders.are_new() else self._rescan_seconds
+
     def _look_and_learn(self) -> float:
         self._bell.wait(0.0)  # what rang until now is about to be seen
         looked_at = self._now()
@@ -175,13 +205,12 @@ class Worker(Generic[W]):
         self.progress.problem = None
         self.progress.backlog = len(found.backlog)
         for piece in found.fresh:
-            if self._stop.is_set():
+            if not self._learn_of_what_is_new(piece, look):
                 return 0.0
-            self._learn(piece, self._stop.is_set)
         if found.backlog:
             self._idle()
-        for done, piece in enumerate(found.backlog):
-            self.progress.backlog = len(found.backlog) - done
+        for number, piece in enumerate(found.backlog):
+            self.progress.backlog = len(found.backlog) - number
             if not self._learn_of_the_backlog(piece, look):
                 return 0.0
         self.progress.backlog = 0
@@ -193,6 +222,14 @@ class Worker(Generic[W]):
         sooner = (found.look_again_in, self._next_retry())
         return min([self._rescan_seconds, *(it for it in sooner if it is not None)])
 
+    def _learn_of_what_is_new(self, piece: W, look: _Look) -> bool:
+        """Learn a piece; `False` where it is time to look again: a note does not wait behind a thousand sessions."""
+        if self._stop.is_set():
+            return False
+        until = self._now() + LONGEST_SLICE
+        done = self._learn(piece, lambda: self._is_called_away(until))
+        return done is None or (done.is_finished and not self._has_news(look))
+
     def _learn_of_the_backlog(self, piece: W, look: _Look) -> bool:
         """Learn a piece, resting as the ceilings want; `False` where something else goes first."""
         is_finished = False
@@ -202,12 +239,25 @@ class Worker(Generic[W]):
             until = min(self._now() + LONGEST_SLICE, look.again_at)
             self._ceilings.begin()
             done = self._learn(piece, lambda until=until: self._gives_way(until))  # type: ignore[misc]
-            self._ceilings.end(done.items)
-            is_finished = done.is_finished
+            self._ceilings.end(0 if done is None else done.items)
+            is_finished = done is None or done.is_finished
         return True
 
     def _gives_way(self, until: float) -> bool:
-        return self._stop.is_set() or self._bell.has_rung() or self._now() >= until
+        return self._is_to_stop() or self._bell.has_rung() or self._now() >= until
+
+    def _is_called_away(self, until: float) -> bool:
+        """Tell whether a long piece that is new itself leaves a turn to others: a note must not wait behind a book."""
+        return self._is_to_stop() or (self._bell.has_rung() and self._now() >= until)
+
+    def _is_to_stop(self) -> bool:
+        return self._stop.is_set() or self._orders.are_new()
+
+    def _has_news(self, look: _Look) -> bool:
+        """Tell whether to look again before the next piece: bells right after a look are left for the next one."""
+        now = self._now()
+        has_rung = self._bell.has_rung() and now - look.began_at >= SHORTEST_GAP
+        return now >= look.again_at or has_rung or self._orders.are_new()
 
     def _catch_up(self) -> bool:
         """Do a little of what can wait; `False` where there is more of it to do soon."""
@@ -229,12 +279,11 @@ class Worker(Generic[W]):
     def _has_fresher(self, look: _Look) -> bool:
         """Wait until the backlog may go on; tell whether something may be there that goes first.
 
-        Bells right after a look are left for the next one, so that the backlog moves even while a session goes on.
+        The backlog moves even while a session goes on: `_has_news` leaves it a little time after each look.
         """
-        now = self._now()
-        if now >= look.again_at or (self._bell.has_rung() and now - look.began_at >= SHORTEST_GAP):
+        if self._has_news(look):
             return True
-        wait = self._ceilings.backlog_wait()
+        now, wait = self._now(), self._ceilings.backlog_wait()
         if wait > look.again_at - now:
             self._bell.wait(look.again_at - now)
             return True
@@ -249,14 +298,15 @@ class Worker(Generic[W]):
     def _next_retry(self) -> float | None:
         return min((max(0.0, it.until - self._now()) for it in self._broken.values()), default=None)
 
-    def _learn(self, piece: W, should_stop: Callable[[], bool]) -> Done:
+    def _learn(self, piece: W, should_stop: Callable[[], bool]) -> Done | None:
+        """Learn a piece, or some of it; `None` where it is left for later."""
         name = self._learner.name(piece)
         known = self._broken.get(name)
         if known is not None and known.until > self._now():
-            return Done()
-        self._wait_for_memory()
-        if self._stop.is_set():
-            return Done()
+            return None
+        self._wait_for_room()
+        if self._is_to_stop():
+            return None
         self.progress.activity = "learning"
         try:
             done = self._learner.learn(piece, should_stop)
@@ -277,10 +327,10 @@ class Worker(Generic[W]):
         self._broken[name] = _Broken(failures, self._now() + wait_after(failures, *self._retry))
         _LOG.unexpected("piece_failed", error, failures=failures)
 
-    def _wait_for_memory(self) -> None:
-        while not self._stop.is_set() and not self._ceilings.has_memory():
-            self._wait("waiting for memory", "limits.memory_mb is reached; learning waits")
-            self._stop.wait(MEMORY_SECONDS)
+    def _wait_for_room(self) -> None:
+        while not self._is_to_stop() and (lack := self._ceilings.lack()) is not None:
+            self._wait(f"waiting for {lack.of}", lack.reason)
+            self._stop.wait(ROOM_SECONDS)
         self.progress.problem = None
 
     def _wait(self, activity: str, problem: str) -> None:

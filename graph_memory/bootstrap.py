@@ -22,6 +22,7 @@ from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.domain.supersession import single_valued_keys
 from graph_memory.domain.weights import WeightPolicy
 from graph_memory.home import Home, StoreIdentity
+from graph_memory.pauses import find_pause, pause_words
 from graph_memory.ports.store import Store
 from graph_memory.services.audit import Audit
 from graph_memory.services.backup import Backup
@@ -81,7 +82,9 @@ class Services:
         """Name the parts that don't work as they should, each with its reason; none in a healthy system."""
         runs = self.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.last_runs())
         failed = (it for _, it in sorted(runs.items()) if it.status is RunStatus.FAILED)
-        return tuple(f"job {it.job}: {it.error}" for it in failed)
+        pause = find_pause(self.home, self.clock())
+        paused = () if pause is None else (pause_words(pause),)
+        return (*paused, *(f"job {it.job}: {it.error}" for it in failed))
 
 
 def graph_policy(settings: Settings) -> GraphPolicy:

@@ -40,6 +40,12 @@ def find_pause(home: Home, now: datetime) -> Pause | None:
     return None if pause is None or pause.has_ended(now) else pause
 
 
+def pause_words(pause: Pause) -> str:
+    """Say that learning is paused, as one of the parts that are degraded."""
+    end = "" if pause.until is None else f" until {pause.until.astimezone():%Y-%m-%d %H:%M}"
+    return f"learning: paused{end}; `graph-memory resume` ends it"
+
+
 def find_last_pause(home: Home) -> Pause | None:
     """Return the pause that nobody has ended by hand yet, also where it is over by itself."""
     try:

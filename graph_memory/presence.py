@@ -67,9 +67,10 @@ class DaemonState:
 
     `items_last_minute` and `cpu_share` are what the backlog took of the machine in the minute before;
     `items_per_minute` and `bytes_per_minute` what was learned of everything, and `process_cpu_share` what the whole
-    process took. `budget` has what is used of each ceiling, and the ceiling. `problems` are the parts that work less
-    well than they should, with the reason. `work` is what the store says, in the shape of `graph-memory status --json`:
-    queue, cursors, jobs; empty where it could not be asked.
+    process took. `budget` has what is used of each ceiling, and the ceiling; `disk` what is free where the home is, and
+    with how little nothing is learned. `problems` are the parts that work less well than they should, with the reason.
+    `work` is what the store says, in the shape of `graph-memory status --json`: queue, cursors, jobs; empty where it
+    could not be asked.
     """
 
     pid: int
@@ -93,6 +94,7 @@ class DaemonState:
     database_bytes: int = 0
     wal_bytes: int = 0
     budget: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    disk: Mapping[str, int] = field(default_factory=dict)
     errors: tuple[SeenError, ...] = ()
     work: Mapping[str, Any] = field(default_factory=dict)
 

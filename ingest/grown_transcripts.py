@@ -10,7 +10,7 @@ from graph_memory.domain.ledger import JobRun, RunStatus, TranscriptCursor
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import Store, WriteTransaction
 from ingest.sessions import transcript_name
-from ingest.transcripts.files import FileKind, TranscriptFile, list_transcripts
+from ingest.transcripts.files import FileKind, TranscriptFile, find_transcript, list_transcripts
 from ingest.work import FRESH, Work, WorkKind
 
 _SLICE = 500
@@ -18,31 +18,64 @@ _FIRST_RUN = "first_run"
 
 
 class GrownTranscripts:
-    """Looks into the projects folders; remembers what was read to its end, so that a look costs little."""
+    """Looks into the projects folders; remembers what was read to its end, so that a look costs little.
+
+    It remembers what is still to be read, too, so that one who knows which files changed looks at these alone.
+    """
 
     def __init__(self, store: Store, settings: Ingest, clock: Callable[[], datetime]) -> None:
         self._store, self._settings, self._clock = store, settings, clock
         self._settled: dict[Path, tuple[int, int]] = {}
+        self._open: dict[Path, Work] = {}
+        self._unreadable: tuple[str, ...] = ()
 
-    def find(self, principal: Principal) -> tuple[Sequence[Work], Sequence[str]]:
+    def find(
+        self, principal: Principal, changed: Collection[Path] | None = None
+    ) -> tuple[Sequence[Work], Sequence[str]]:
         """Return transcripts to read, those that grow now first, then the latest; and folders that can't be read.
 
+        `changed` are the only files that may have changed since the last time; without it all folders are looked into.
+
         Raises:
-            Unavailable: the store can't be asked now.
+            Unavailable: the store can't be asked now; the same files have to be named again.
         """
+        if changed is None:
+            self._look_everywhere(principal)
+        else:
+            self._look_at(principal, changed)
+        latest_first = sorted(self._open.values(), key=lambda it: (it.is_backlog, -_modified_ns(it), it.file))
+        return latest_first, self._unreadable
+
+    def _look_everywhere(self, principal: Principal) -> None:
         listing = list_transcripts(self._settings.projects_dirs)
         sessions = [it for it in listing.files if it.kind is FileKind.SESSION and it.size > 0]
         there = {it.path for it in sessions}
         self._settled = {path: seen for path, seen in self._settled.items() if path in there}
-        changed = [it for it in sessions if self._settled.get(it.path) != (it.size, it.modified_ns)]
-        changed.sort(key=lambda it: (-it.modified_ns, it.path))
-        works = list(self._works(principal, changed)) if changed else []
-        return sorted(works, key=lambda it: it.is_backlog), listing.unreadable
+        changed = [it for it in sessions if not self._is_settled(it)]
+        self._open = {it.file: it for it in self._works(principal, changed)}
+        self._unreadable = listing.unreadable
+
+    def _look_at(self, principal: Principal, files: Collection[Path]) -> None:
+        looked_at = {it: find_transcript(it, self._settings.projects_dirs) for it in files}
+        sessions = [it for it in looked_at.values() if it is not None and it.size > 0 and not self._is_settled(it)]
+        works = list(self._works(principal, sessions))
+        for path in looked_at:
+            self._open.pop(path, None)
+        self._open.update((it.file, it) for it in works)
+
+    def _is_settled(self, file: TranscriptFile) -> bool:
+        return self._settled.get(file.path) == (file.size, file.modified_ns)
 
     def settle(self, work: Work) -> None:
         """Note that a transcript was read to its end, as it was when it was found."""
         if work.look is not None:
             self._settled[work.file] = work.look
+        self.drop(work)
+
+    def drop(self, work: Work) -> None:
+        """Forget a piece of work until its file is looked at again."""
+        if self._open.get(work.file) == work:
+            del self._open[work.file]
 
     def since(self, principal: Principal) -> datetime:
         """Return from when on transcripts are learned that nobody has read; settled once, in the store."""
@@ -64,6 +97,8 @@ class GrownTranscripts:
         return at
 
     def _works(self, principal: Principal, files: Sequence[TranscriptFile]) -> Iterator[Work]:
+        if not files:
+            return
         since = self.since(principal)
         for start in range(0, len(files), _SLICE):
             named = {transcript_name(it.path.resolve()): it for it in files[start : start + _SLICE]}
@@ -84,6 +119,10 @@ class GrownTranscripts:
         if cursor is not None and cursor.offset == file.size == cursor.size:
             self._settled[file.path] = look
             return None
-        is_backlog = cursor is None and modified < self._clock() - FRESH
+        is_backlog = modified < self._clock() - FRESH
         size = file.size - (0 if cursor is None else min(cursor.offset, file.size))
         return Work(WorkKind.TRANSCRIPT, f"transcript:{file.path}", file.path, size, is_backlog, look=look)
+
+
+def _modified_ns(work: Work) -> int:
+    return 0 if work.look is None else work.look[1]

@@ -4,9 +4,10 @@ One thread at a time; any number of these, in any number of processes, may share
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from graph_memory.config.settings import Settings
@@ -63,16 +64,17 @@ class IngestPipeline:
         self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest, self._exclusions)
         self._transcripts = TranscriptLearner(store, clock, policies, self._index, self._exclusions)
 
-    def scan(self) -> Scan:
-        """Look for work: what happens now first, then what lay there.
+    def scan(self, changed: Collection[Path] | None = None) -> Scan:
+        """Look for work: what happens now first, then what lay there; documents and transcripts by turns.
+
+        `changed` are the only files that may have changed since the last scan; without it all folders are looked into.
 
         Raises:
-            Unavailable: the store can't be asked now.
+            Unavailable: the store can't be asked now; the same files have to be named again.
         """
         documents, wait = self._waiting.find(self._principal)
-        transcripts, unreadable = self._grown.find(self._principal)
-        works = [*transcripts, *documents]
-        return Scan(tuple(sorted(works, key=lambda it: it.is_backlog)), wait, tuple(unreadable))
+        transcripts, unreadable = self._grown.find(self._principal, changed)
+        return Scan(tuple(_by_turns(documents, transcripts)), wait, tuple(unreadable))
 
     def run(self, work: Work, *, should_stop: Callable[[], bool] = lambda: False) -> WorkDone:
         """Do a piece of work; all of it is durable when this returns, or it is found again.
@@ -141,6 +143,7 @@ class IngestPipeline:
         try:
             outcome = self._transcripts.learn(self._principal, work.file, should_stop=should_stop)
         except NotFound:
+            self._grown.drop(work)
             return WorkDone()
         except IngestError as error:
             self._grown.settle(work)
@@ -236,6 +239,16 @@ class IngestPipeline:
         except IngestError as error:
             return WorkDone(failed=1, reason=str(error))
         return self._learn(raw)
+
+
+def _by_turns(*queues: Sequence[Work]) -> Iterator[Work]:
+    """Take one of each, as long as there is any: a note does not wait behind a thousand sessions, nor they behind it.
+
+    What is new and what is not are by turns among themselves.
+    """
+    for is_backlog in (False, True):
+        some = [[it for it in queue if it.is_backlog is is_backlog] for queue in queues]
+        yield from (it for it in chain.from_iterable(zip_longest(*some)) if it is not None)
 
 
 def _is_unchanged(file: Path, look: Look) -> bool:

@@ -5,6 +5,7 @@ Folder names are never decoded: the name of a project's folder is lossy. What a 
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -76,6 +77,20 @@ def list_transcripts(folders: Iterable[Path]) -> Listing:
             if walk.is_folder(project):
                 files.update((file.path, file) for file in walk.project_files(Path(project.path)))
     return Listing(tuple(files[path] for path in sorted(files)), tuple(walk.unreadable))
+
+
+def find_transcript(path: Path, folders: Iterable[Path]) -> TranscriptFile | None:
+    """Look at one file as `list_transcripts` would: `None` where it would not list it as a session's own."""
+    if path.suffix != _SUFFIX or path.parent.parent not in folders:
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    kind, session_id, agent_id = kind_of(path)
+    if kind is not FileKind.SESSION or not stat.S_ISREG(status.st_mode):
+        return None
+    return TranscriptFile(path, kind, session_id, agent_id, status.st_size, status.st_mtime_ns)
 
 
 def find_session_files(folders: Iterable[Path], session_id: str) -> tuple[TranscriptFile, ...]:

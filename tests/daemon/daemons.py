@@ -95,12 +95,20 @@ def titles(query: str) -> list[str]:
     return [it.memory.title for it in page.found]
 
 
-def say(projects: Path, prompt: str, answer: str = "", *, number: int = 0) -> None:
+def say(
+    projects: Path,
+    prompt: str,
+    answer: str = "",
+    *,
+    number: int = 0,
+    cwd: str = "/home/dev/lighthouse",
+    at: datetime | None = None,
+) -> None:
     """Append a prompt, and an answer to it, to the session's transcript."""
     folder = projects / "-home-dev-lighthouse"
     folder.mkdir(parents=True, exist_ok=True)
-    at = datetime(2026, 1, 15, 12, tzinfo=UTC) + timedelta(minutes=number)
-    shared = {"isSidechain": False, "cwd": "/home/dev/lighthouse", "sessionId": SESSION, "timestamp": at.isoformat()}
+    at = at or datetime(2026, 1, 15, 12, tzinfo=UTC) + timedelta(minutes=number)
+    shared = {"isSidechain": False, "cwd": cwd, "sessionId": SESSION, "timestamp": at.isoformat()}
     lines: list[dict[str, Any]] = [
         {"type": "user", "uuid": f"u{number}", "parentUuid": f"a{number - 1}" if number else None, **shared}
     ]

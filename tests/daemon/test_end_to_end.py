@@ -213,22 +213,6 @@ def test_the_service_manager_is_told_of_start_life_and_end(home: Home) -> None:
             assert daemon.ended() == Exit.OK
 
 
-def test_what_is_told_to_outlive_its_terminal_does() -> None:
-    code = """
-import os, signal
-from daemon.app import ending_by_signal
-signal.signal(signal.SIGHUP, signal.SIG_IGN)
-with ending_by_signal() as ending:
-    os.kill(os.getpid(), signal.SIGHUP)
-    assert not ending.is_set()
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
-with ending_by_signal() as ending:
-    os.kill(os.getpid(), signal.SIGHUP)
-    assert ending.wait(10)
-"""
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=BOUND).returncode == 0
-
-
 def test_nobody_listening_does_not_end_it(home: Home) -> None:
     process = subprocess.Popen([COMMAND, "run"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     assert process.stderr is not None
@@ -245,10 +229,10 @@ def test_nobody_listening_does_not_end_it(home: Home) -> None:
 def test_a_second_signal_ends_it_at_once() -> None:
     code = """
 import os, signal, time
-from daemon.app import ending_by_signal
-with ending_by_signal() as ending:
+from daemon.signals import told_by_signal
+with told_by_signal() as told:
     os.kill(os.getpid(), signal.SIGTERM)
-    assert ending.wait(10)
+    assert told.ending.wait(10)
     print("finishing", flush=True)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(60)

@@ -1,6 +1,7 @@
 """Hints that files changed."""
 
 import errno
+import time
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,64 @@ def test_a_bell_is_heard_once() -> None:
     assert bell.has_rung()
     assert bell.wait(0)
     assert not bell.wait(0)
+
+
+def test_a_file_that_changed_is_named_and_a_new_folder_means_any(tmp_path: Path) -> None:
+    bell, file = Wakeup(), tmp_path / "a" / "s.jsonl"
+    file.parent.mkdir()
+    watcher = started(Watcher([tmp_path], bell))
+    try:
+        assert bell.take_changed() is None  # what was there before
+        file.write_text("{}")
+        assert bell.wait(BOUND)
+        named = set[Path]()
+        until = time.monotonic() + BOUND
+        while file not in named and time.monotonic() < until:
+            named |= bell.take_changed() or set()
+        assert named == {file}
+        (tmp_path / "b").mkdir()
+        while (changed := bell.take_changed()) is not None and time.monotonic() < until:
+            assert changed <= {file}
+        assert changed is None
+    finally:
+        watcher.stop()
+
+
+def test_a_folder_that_is_watched_anew_means_any_file(tmp_path: Path) -> None:
+    bell, late = Wakeup(), tmp_path / "projects"
+    watcher = started(Watcher([late], bell))
+    try:
+        bell.take_changed()
+        late.mkdir()
+        watcher.refresh()
+        assert bell.take_changed() is None
+    finally:
+        watcher.stop()
+
+
+def test_other_folders_can_be_watched_while_it_runs(tmp_path: Path) -> None:
+    bell = Wakeup()
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    watcher = started(Watcher([tmp_path / "a"], bell))
+    try:
+        watcher.put_folders([tmp_path / "b"], polling=False)
+        while bell.wait(0.1):
+            pass
+        (tmp_path / "a" / "x").write_text("not heard")
+        assert not bell.wait(0.5)
+        (tmp_path / "b" / "y").write_text("heard")
+        assert bell.wait(BOUND)
+    finally:
+        watcher.stop()
+
+
+def test_very_many_files_mean_any() -> None:
+    bell = Wakeup()
+    bell.take_changed()
+    bell.note(Path("/a"))
+    assert bell.take_changed() == frozenset({Path("/a")})
+    assert bell.take_changed() == frozenset()
+    for number in range(2_000):
+        bell.note(Path(f"/{number}"))
+    assert bell.take_changed() is None

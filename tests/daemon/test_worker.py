@@ -3,12 +3,13 @@
 import threading
 from collections import deque
 from collections.abc import Callable
+from unittest.mock import patch
 
 import pytest
 
 from daemon.ceilings import Ceilings
 from daemon.watcher import Wakeup
-from daemon.worker import Done, Found, Worker
+from daemon.worker import Done, Found, Pace, Worker
 from graph_memory.config.settings import Ingest, Limits
 from graph_memory.domain.errors import StoreBusy, Unavailable
 
@@ -24,6 +25,24 @@ class Now:
 
     def __call__(self) -> float:
         return self.seconds
+
+
+class Said:
+    """What a person said: `held_by` what learning is to be held up by, `is_new` whether it was heeded."""
+
+    def __init__(self) -> None:
+        self.held_by: str | None = None
+        self.is_new = False
+
+    def say(self, held_by: str | None) -> None:
+        self.held_by, self.is_new = held_by, True
+
+    def heed(self) -> str | None:
+        self.is_new = False
+        return self.held_by
+
+    def are_new(self) -> bool:
+        return self.is_new
 
 
 class Folder:
@@ -56,15 +75,15 @@ def worker_of(
     now: Callable[[], float],
     bell: Wakeup | None = None,
     ceilings: Ceilings | None = None,
+    said: Said | None = None,
     idle: Callable[[], None] = lambda: None,
 ) -> Worker[str]:
     return Worker(
         folder,
         bell or Wakeup(),
         ceilings or roomy(now),
-        rescan_seconds=300.0,
-        retry_seconds=60.0,
-        retry_most=3_600.0,
+        said or Said(),
+        Pace(300.0, 60.0, 3_600.0),
         idle=idle,
         now=now,
     )
@@ -457,3 +476,135 @@ def test_asleep_it_wakes_for_the_bell_and_for_the_end() -> None:
     worker.stop()
     thread.join(BOUND)
     assert not thread.is_alive()
+
+
+def test_while_somebody_has_paused_nothing_is_looked_for_and_the_rest_goes_on() -> None:
+    said, idle = Said(), list[bool]()
+    folder = Folder(Found(fresh=["a"]))
+    worker = worker_of(folder, now=Now(), said=said, idle=lambda: idle.append(True))
+    said.say("paused")
+    assert worker.turn() == 300.0
+    assert (worker.progress.activity, folder.learned, idle) == ("paused", [], [True])
+    said.say(None)
+    worker.turn()
+    assert folder.learned == ["a"]
+    assert worker.progress.activity == "watching"
+
+
+def test_a_pause_stops_what_is_new_and_the_backlog_after_the_piece_at_hand() -> None:
+    for found in (Found(fresh=["a", "b"]), Found(backlog=["a", "b"])):
+        said = Said()
+        folder = Folder(found, found)
+        folder.before = lambda _, said=said: said.say("paused")  # type: ignore[misc]
+        worker = worker_of(folder, now=Now(), said=said)
+        assert worker.turn() == 0.0
+        worker.turn()
+        assert folder.learned == ["a"]
+
+
+@pytest.mark.parametrize("is_backlog", [False, True])
+def test_a_pause_leaves_a_long_piece_in_the_middle(is_backlog: bool) -> None:
+    said = Said()
+    found = Found(backlog=["book"]) if is_backlog else Found(fresh=["book"])
+    book = Book(found, found)
+    book.turning = lambda: said.say("paused") if book.pages == 3 else None
+    worker = worker_of(book, now=Now(), said=said)
+    assert worker.turn() == 0.0
+    worker.turn()
+    assert book.pages == 3
+    said.say(None)
+    worker.turn()
+    assert (book.pages, book.learned) == (10, ["book"])
+
+
+def test_an_order_ends_the_wait_for_memory() -> None:
+    said = Said()
+    full = Ceilings(Limits(), Ingest(), measure=lambda: 10**12, release=lambda: None, now=Now())
+    folder = Folder(Found(fresh=["a"]))
+    worker = worker_of(folder, now=Now(), ceilings=full, said=said)
+    thread = threading.Thread(target=worker.turn)
+    thread.start()
+    said.say("paused")
+    thread.join(BOUND)
+    assert not thread.is_alive()
+    assert folder.learned == []
+
+
+def test_with_too_little_free_on_the_disk_nothing_is_learned_until_there_is_more() -> None:
+    free, waits = [100_000_000], list[str]()
+    ceilings = Ceilings(Limits(free_disk_mb=500), Ingest(), measure=lambda: 0, free=lambda: free[0], now=Now())
+    folder = Folder(Found(fresh=["a"]))
+    worker = worker_of(folder, now=Now(), ceilings=ceilings)
+
+    def wait(_event: object, seconds: float) -> bool:
+        if seconds:
+            waits.append(f"{worker.progress.activity}: {worker.progress.problem}")
+            free[0] = 600_000_000
+        return False
+
+    with patch.object(threading.Event, "wait", wait):
+        worker.turn()
+    assert folder.learned == ["a"]
+    assert waits == ["waiting for disk: limits.free_disk_mb: only 100 MB are free where the home is; learning waits"]
+    assert worker.progress.problem is None
+
+
+def test_a_floor_of_nothing_asks_for_no_free_disk() -> None:
+    assert Ceilings(Limits(free_disk_mb=0), Ingest(), measure=lambda: 0, free=lambda: 0).lack() is None
+
+
+def test_a_note_that_is_dropped_waits_for_one_new_session_and_not_for_all() -> None:
+    now, bell = Now(), Wakeup()
+    sessions = [f"session {number}" for number in range(5)]
+    folder = Folder(Found(fresh=sessions), Found(fresh=["note", *sessions[1:]]))
+
+    def drop(piece: str) -> None:
+        now.seconds += 1.0
+        if piece == "session 0":
+            bell.ring()
+
+    folder.before = drop
+    worker = worker_of(folder, now=now, bell=bell)
+    assert worker.turn() == 0.0
+    worker.turn()
+    assert folder.learned == ["session 0", "note", *sessions[1:]]
+
+
+def test_a_long_new_piece_leaves_a_turn_to_what_rang_and_goes_on_alone() -> None:
+    now, bell = Now(), Wakeup()
+    book = Book(Found(fresh=["book"]), Found(fresh=["book"]))
+
+    def turn_page() -> None:
+        now.seconds += 1.0
+        if book.pages == 3:
+            bell.ring()
+
+    book.turning = turn_page
+    worker = worker_of(book, now=now, bell=bell)
+    assert worker.turn() == 0.0
+    assert book.pages == 3
+    worker.turn()
+    assert book.pages == 10
+
+
+def test_what_is_broken_and_new_keeps_nothing_behind_it_from_its_turn() -> None:
+    now, bell = Now(), Wakeup()
+    looks = [Found(fresh=["broken", "good"]) for _ in range(3)]
+
+    class Restless(Folder):
+        def find(self) -> Found[str]:
+            now.seconds += 1.0
+            bell.ring()
+            return super().find()
+
+    folder = Restless(*looks)
+
+    def fall(piece: str) -> None:
+        if piece == "broken":
+            raise ValueError(piece)
+
+    folder.before = fall
+    worker = worker_of(folder, now=now, bell=bell)
+    for _ in looks:
+        worker.turn()
+    assert "good" in folder.learned

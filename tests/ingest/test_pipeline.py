@@ -377,6 +377,71 @@ def test_transcripts_that_did_not_grow_are_not_read_again(learner: Learner, plac
     assert [it.content for it in learner.memories()] == ["Prompt", "More"]
 
 
+def test_only_files_that_changed_are_looked_at_where_somebody_knows_them(learner: Learner, place: Place) -> None:
+    projects = place.ingest.projects_dirs[0] / "-app"
+    chats = [Transcript(projects / f"{name}.jsonl", session_id=name) for name in ("a", "b", "c")]
+    for chat in chats[:2]:
+        chat.say("Prompt")
+    learner.learn()
+    for chat in chats:
+        chat.say("More")
+    assert learner.pipeline.scan({projects / "elsewhere.md"}).works == ()
+    assert [it.file.stem for it in learner.pipeline.scan({chats[1].file, chats[2].file}).works] == ["c", "b"]
+    assert [it.file.stem for it in learner.pipeline.scan(()).works] == [
+        "c",
+        "b",
+    ]  # what was found stays until it is done
+    for work in learner.pipeline.scan(()).works:
+        learner.pipeline.run(work)
+    assert learner.pipeline.scan(()).works == ()
+    chats[0].file.unlink()
+    assert learner.pipeline.scan({chats[0].file}).works == ()
+    assert learner.pipeline.scan().works == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["note.jsonl", "-app/agent-1.jsonl", "-app/s/subagents/s.jsonl", "-app/folder.jsonl/x"]
+)
+def test_a_file_that_a_full_look_would_not_list_is_not_found_by_name_either(
+    learner: Learner, place: Place, name: str
+) -> None:
+    file = place.ingest.projects_dirs[0] / name
+    Transcript(file).say("Prompt")
+    assert learner.pipeline.scan({file, file.parent}).works == ()
+
+
+def test_a_transcript_that_is_gone_is_not_found_again(learner: Learner, place: Place) -> None:
+    chat = Transcript(place.ingest.projects_dirs[0] / "-app" / "s.jsonl")
+    chat.say("Prompt")
+    (work,) = learner.pipeline.scan().works
+    chat.file.unlink()
+    learner.pipeline.run(work)
+    assert learner.pipeline.scan(()).works == ()
+
+
+def test_notes_and_sessions_are_learned_by_turns(learner: Learner, place: Place) -> None:
+    for number in range(4):
+        Transcript(place.ingest.projects_dirs[0] / "-app" / f"{number}.jsonl", session_id=f"s{number}").say("Prompt")
+    for number in range(2):
+        (place.home.pending / f"{number}.md").write_text("A note", encoding="utf-8")
+    learner.pipeline.scan()
+    place.clock.wait(1.0)
+    kinds = [it.kind for it in learner.pipeline.scan().works]
+    document, transcript = WorkKind.DOCUMENT, WorkKind.TRANSCRIPT
+    assert kinds == [document, transcript, document, transcript, transcript, transcript]
+
+
+def test_an_old_session_that_was_left_in_the_middle_is_no_news_after_a_restart(learner: Learner, place: Place) -> None:
+    chat = Transcript(place.ingest.projects_dirs[0] / "-app" / "s.jsonl")
+    chat.say("Prompt")
+    learner.learn()
+    chat.say("More, while nobody looked")
+    old = (place.clock.at - timedelta(days=1)).timestamp()
+    os.utime(chat.file, (old, old))
+    learner.restart()
+    assert [it.file for it in learner.pipeline.scan().backlog] == [chat.file]
+
+
 def test_a_transcript_that_vanishes_is_no_failure(learner: Learner, place: Place) -> None:
     chat = Transcript(place.ingest.projects_dirs[0] / "-app" / "s.jsonl")
     chat.say("Prompt")
