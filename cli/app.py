@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from cli import backup, config, demo, doctor, exclude, ingest, jobs, pause, run, search, status
+from cli import backup, config, demo, doctor, exclude, ingest, jobs, pause, run, search, service, status, uninstall
 from cli.place import Place
 
 app = typer.Typer(
@@ -38,6 +38,8 @@ app.command("export")(backup.export)
 app.command("import")(backup.import_)
 app.add_typer(config.app, name="config")
 app.command("doctor")(doctor.doctor)
+app.add_typer(service.app, name="service")
+app.command("uninstall")(uninstall.uninstall)
 app.command("demo")(demo.demo)
 
 

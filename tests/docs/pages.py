@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 from typer.testing import CliRunner
 
 from cli.app import app
-from graph_memory.config import Settings
+from daemon.service.installation import PROGRAM, Installation, installation_of
+from daemon.service.launchd_agent import launchd_agent
+from daemon.service.systemd_unit import systemd_unit
+from graph_memory.config import Settings, load_config
 from graph_memory.config.leaves import Leaf, Range, field_types, plain, split, walk
+from graph_memory.home import Home
 
 if TYPE_CHECKING:
     import typer
@@ -23,6 +27,9 @@ COMMANDS = ROOT / "docs" / "cli.md"
 COMMANDS_BEGIN = "<!-- commands: written by `make pages` -->\n"
 COMMANDS_END = "<!-- /commands -->\n"
 _HELP_WIDTH = 100
+UNIT = ROOT / "systemd" / "graph-memory.service"
+_TEMPLATE_NOTE = "# Written by `make pages`; `graph-memory service install` writes one for where you have it.\n"
+AGENT = ROOT / "launchd" / "graph-memory.plist"
 
 
 def settings_part() -> str:
@@ -55,6 +62,29 @@ def commands_page(written: str) -> str:
 def command_paths() -> list[tuple[str, ...]]:
     """List every command by its words, that of the program itself being none."""
     return _paths(app, ())
+
+
+def unit_template() -> str:
+    """Return the unit as one without the program at hand would copy it: the filters alone, which work everywhere."""
+    at_home = systemd_unit(_example(Path("/home/you")), ())
+    return _TEMPLATE_NOTE + at_home.partition("\n")[2].replace("/home/you", "%h")
+
+
+def agent_template() -> str:
+    """Return the agent with somebody's paths."""
+    return launchd_agent(_example(Path("/Users/YOU"))).decode()
+
+
+def _example(user: Path) -> Installation:
+    home = Home(user / "graph-memory")
+    return Installation(
+        name=PROGRAM,
+        command=(str(user / ".local" / "bin" / PROGRAM), "run"),
+        home=home,
+        writable=(home.path,),
+        readable=(user / ".claude" / "projects",),
+        memory_mb=installation_of(load_config({}), {}).memory_mb,
+    )
 
 
 def _paths(group: typer.Typer, path: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -105,3 +135,5 @@ def _number(value: float) -> str:
 if __name__ == "__main__":
     for page, render in ((CONFIGURATION, configuration_page), (COMMANDS, commands_page)):
         page.write_text(render(page.read_text(encoding="utf-8")), encoding="utf-8")
+    UNIT.write_text(unit_template(), encoding="utf-8")
+    AGENT.write_text(agent_template(), encoding="utf-8")

@@ -12,7 +12,17 @@ from markdown_it.token import Token
 
 from daemon.exits import Exit
 from graph_memory.config.environment import HOME, SHARED_NAMES
-from tests.docs.pages import COMMANDS, CONFIGURATION, ROOT, commands_page, configuration_page
+from tests.docs.pages import (
+    AGENT,
+    COMMANDS,
+    CONFIGURATION,
+    ROOT,
+    UNIT,
+    agent_template,
+    commands_page,
+    configuration_page,
+    unit_template,
+)
 
 DECISIONS = ROOT / "docs" / "adr"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -77,6 +87,11 @@ def test_the_tables_of_settings_are_those_of_the_program() -> None:
 def test_the_help_of_every_command_is_that_of_the_program() -> None:
     written = COMMANDS.read_text(encoding="utf-8")
     assert written == commands_page(written), "run `make pages`"
+
+
+def test_the_service_files_are_those_of_the_program() -> None:
+    assert UNIT.read_text(encoding="utf-8") == unit_template(), "run `make pages`"
+    assert AGENT.read_text(encoding="utf-8") == agent_template(), "run `make pages`"
 
 
 @pytest.mark.parametrize("status", list(Exit))

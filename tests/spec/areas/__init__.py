@@ -24,6 +24,7 @@ from tests.spec.areas import (
     memory_write,
     names,
     performance,
+    service,
     storage,
     tools_access,
     tools_results,
@@ -55,6 +56,7 @@ AREAS: Mapping[str, tuple[Requirement, ...]] = {
     "memory_links": memory_links.REQUIREMENTS,
     "memory_decay": memory_decay.REQUIREMENTS,
     "performance": performance.REQUIREMENTS,
+    "service": service.REQUIREMENTS,
 }
 
 REQUIREMENTS: tuple[Requirement, ...] = tuple(requirement for area in AREAS.values() for requirement in area)
