@@ -20,6 +20,7 @@ from daemon.learning import IngestLearner, build_pipeline
 from daemon.orders import Orders
 from daemon.report import look_at_work, work_json
 from daemon.schedule import DueJobs, Schedule
+from daemon.service.launchd_agent import trim_service_log
 from daemon.signals import told_by_signal
 from daemon.status_socket import StatusSocket
 from daemon.systemd import ALIVE, READY, STOPPING, notify, watchdog_seconds
@@ -56,6 +57,7 @@ def run_daemon(config: LoadedConfig, *, since_days: float | None = None, say: Sa
     that was acknowledged either.
     """
     use_private_umask()
+    trim_service_log(config.home.logs)
     try:
         config.require_usable_store()
         if config.settings.store.kind == "sqlite":

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
+from daemon.systemd import READY, notify, reloading
 from graph_memory.config import LoadedConfig
 from graph_memory.home import Home
 from graph_memory.log import get_logger
@@ -65,7 +66,11 @@ class Orders:
         """Put in force what is new; return what learning is held up by, if it is."""
         if self._is_asked or self._has_changed():
             self._is_asked, self._seen, self._gone_since = False, _look_at(self._home), None
-            self._reload()
+            notify(reloading())
+            try:
+                self._reload()
+            finally:
+                notify(READY)
         pause = self._current_pause()
         if pause != self._pause:
             _LOG.info("paused" if pause is not None else "resumed")

@@ -1,4 +1,4 @@
-"""Telling systemd that the daemon is ready, alive, or about to stop.
+"""Telling systemd that the daemon is ready, alive, reading its settings anew, or about to stop.
 
 The protocol is one datagram. The libraries for it are a package last released in 2017 and one that needs a compiler and
 systemd's headers, so these lines are ours.
@@ -6,6 +6,7 @@ systemd's headers, so these lines are ours.
 
 import os
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -24,6 +25,14 @@ def notify(state: str, environ: Mapping[str, str] = os.environ) -> bool:
         channel.sendto(state.encode(), "\0" + address[1:] if address[0] == "@" else address)
         return True
     return False
+
+
+def reloading() -> str:
+    """Return the state of a daemon that reads its settings anew; `READY` ends it.
+
+    It holds when that began, on the clock that systemd goes by: so an answer to an older signal is not taken for one.
+    """
+    return f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000}"
 
 
 def watchdog_seconds(environ: Mapping[str, str] = os.environ) -> float | None:

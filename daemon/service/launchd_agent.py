@@ -1,11 +1,14 @@
 """The agent that runs the daemon under macOS's launchd."""
 
+import os
 import plistlib
+from contextlib import suppress
 from pathlib import Path
 
 from daemon.service.installation import Installation
 
 SERVICE_LOG = "service.log"
+_MOST_BYTES = 1_000_000
 _THROTTLE_SECONDS = 60
 _STOP_SECONDS = 60
 _NICE = 10
@@ -43,3 +46,10 @@ def launchd_agent(installation: Installation) -> bytes:
 def service_log(logs: Path) -> Path:
     """Return the file that launchd appends the daemon's first and last words to."""
     return logs / SERVICE_LOG
+
+
+def trim_service_log(logs: Path) -> None:
+    """Empty that file once it is large: launchd appends to it for ever, every minute where a daemon can't start."""
+    with suppress(OSError):
+        if service_log(logs).stat().st_size > _MOST_BYTES:
+            os.truncate(service_log(logs), 0)

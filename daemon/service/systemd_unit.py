@@ -74,6 +74,7 @@ def systemd_unit(installation: Installation, sandbox: Sequence[str]) -> str:
         "Type=notify",
         "NotifyAccess=main",
         f"ExecStart={start}",
+        "ExecReload=kill -HUP $MAINPID",
         *environment,
         "Restart=on-failure",
         "RestartSec=30",

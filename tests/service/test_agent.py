@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from daemon.service.installation import Installation
-from daemon.service.launchd_agent import launchd_agent
+from daemon.service.launchd_agent import launchd_agent, trim_service_log
 
 KNOWN: dict[str, type] = {
     "Label": str,
@@ -72,3 +72,14 @@ def test_it_stays_behind_other_work(agent: dict[str, Any]) -> None:
 def test_what_it_writes_is_private_and_in_the_home(agent: dict[str, Any], installation: Installation) -> None:
     assert agent["Umask"] == 0o077
     assert agent["StandardOutPath"] == agent["StandardErrorPath"] == str(installation.home.logs / "service.log")
+
+
+def test_what_launchd_appends_to_does_not_grow_for_ever(tmp_path: Path) -> None:
+    log = tmp_path / "service.log"
+    trim_service_log(tmp_path)
+    log.write_text("Error: mend me\n" * 100)
+    trim_service_log(tmp_path)
+    assert log.stat().st_size == 1_500
+    log.write_text("Error: mend me\n" * 100_000)
+    trim_service_log(tmp_path)
+    assert log.stat().st_size == 0

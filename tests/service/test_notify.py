@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,13 +27,17 @@ def manager() -> Iterator[tuple[socket.socket, str]]:
 
 
 @pytest.mark.spec("service.notify")
-def test_it_is_ready_once_alive_often_and_stopping_last(manager: tuple[socket.socket, str]) -> None:
+def test_it_is_ready_then_alive_reloads_when_told_and_stops_last(manager: tuple[socket.socket, str]) -> None:
     listening, address = manager
     environ = {**os.environ, "NOTIFY_SOCKET": address, "WATCHDOG_USEC": "200000"}
     process = subprocess.Popen([COMMAND, "run"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environ)
     try:
         heard = [listening.recv(4096).decode()]
         while heard.count("WATCHDOG=1") < 3:
+            heard.append(listening.recv(4096).decode())
+        asked_at = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1_000
+        process.send_signal(signal.SIGHUP)
+        while heard.count("READY=1") < 2:
             heard.append(listening.recv(4096).decode())
         process.send_signal(signal.SIGTERM)
         while "STOPPING=1" not in heard:
@@ -41,9 +46,12 @@ def test_it_is_ready_once_alive_often_and_stopping_last(manager: tuple[socket.so
     finally:
         process.kill()
         process.wait()
-    assert heard[0] == "READY=1"
-    assert heard.count("READY=1") == heard.count("STOPPING=1") == 1
-    assert set(heard) == {"READY=1", "WATCHDOG=1", "STOPPING=1"}
+    told = [it for it in heard if it != "WATCHDOG=1"]
+    assert [told[0], *told[2:]] == ["READY=1", "READY=1", "STOPPING=1"]
+    reloading, at = told[1].splitlines()
+    assert reloading == "RELOADING=1"
+    assert at.startswith("MONOTONIC_USEC=")
+    assert int(at.partition("=")[2]) >= asked_at
 
 
 @pytest.mark.spec("service.notify")

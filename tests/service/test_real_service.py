@@ -163,6 +163,16 @@ def test_what_must_be_mended_first_is_not_tried_again(service: Service, home: Ho
 
 
 @pytest.mark.spec("service.notify")
+def test_reloaded_it_reads_its_settings_and_goes_on(service: Service, home: Home) -> None:
+    service.installed()
+    first = service.pid()
+    service.manager.systemctl("reload", service.unit)
+    wait_for(lambda: "settings_reloaded" in home.daemon_log.read_text(encoding="utf-8"))
+    wait_for(lambda: service.shown("ActiveState") == "active")
+    assert service.pid() == first
+
+
+@pytest.mark.spec("service.notify")
 def test_it_says_when_it_is_about_to_stop(service: Service) -> None:
     service.installed()
     before = service.shown("WatchdogTimestampMonotonic")

@@ -16,7 +16,7 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     required("service.unit.starts", SERVICE, "A user's systemd starts the unit as it is written, whatever the paths."),
     required("service.unit.killed", SERVICE, "A daemon that is killed, or hangs, is started again."),
-    required("service.notify", SERVICE, "READY, WATCHDOG and STOPPING reach the manager as datagrams."),
+    required("service.notify", SERVICE, "READY, WATCHDOG, RELOADING and STOPPING reach the manager as datagrams."),
     required("service.agent.keys", SERVICE, "Every key of the launchd agent is what launchd knows and means."),
     required(
         "service.install",
