@@ -19,20 +19,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
 from graph_memory.adapters.sqlite.store import SqliteStore
-from graph_memory.domain.decay import DecayPolicy, decayed
+from graph_memory.domain.decay import DecayPolicy
 from graph_memory.domain.entities import Entity, EntityFilter, EntityOrder
 from graph_memory.domain.memories import Memory, MemoryFilter, MemoryOrder
-from graph_memory.domain.principal import LOCAL_ADMIN
+from graph_memory.domain.principal import LOCAL_ADMIN, Principal
 from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
 from graph_memory.domain.relations import Relation, RelationFilter
-from graph_memory.ports.graph_rows import Faded
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
+from graph_memory.services.upkeep import Upkeep
 
 T = TypeVar("T")
 Report = dict[str, object]
@@ -41,7 +40,6 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TYPES = ("Person", "Project", "Concept", "Decision", "Fact", "Object")
 RELATION_TYPES = ("USES_TECH", "WORKS_ON", "RELATED_TO", "KNOWS_ABOUT", "MENTIONS")
 SLICE = 5_000
-PAUSE = 0.003
 PROJECTS = 20
 
 
@@ -123,7 +121,7 @@ def fill_graph(store: SqliteStore, entities: int, relations: int, hub: int, draw
 
 
 def decay(_: argparse.Namespace) -> Report:
-    """100,000 entities and 300,000 relations, read, computed by the policy and written in slices of 5,000."""
+    """100,000 entities and 300,000 relations, let fade by the service; at first each from an instant of its own."""
     draw = random.Random(1)
     with fresh_store() as store:
         filled = fill_graph(store, 100_000, 300_000, 1_000, draw)
@@ -132,44 +130,31 @@ def decay(_: argparse.Namespace) -> Report:
 
 
 def decay_once(store: SqliteStore, now: datetime) -> dict[str, object]:
-    policy = DecayPolicy()
-    rate_of = cache(policy.rate_of)
-    held: list[float] = []
-    count = 0
-
-    def entities(tx: WriteTransaction, after: str | None) -> tuple[int, str | None]:
-        rows, following = tx.entities.scan_fading(after, SLICE)
-        rate = [rate_of(row.type) for row in rows]
-        values = (
-            Faded(row.id, row.confidence, decayed(row.confidence, factor, row.since, now), now)
-            for row, factor in zip(rows, rate, strict=True)
-        )
-        return tx.entities.fade(values), following
-
-    def relations(tx: WriteTransaction, after: str | None) -> tuple[int, str | None]:
-        rows, following = tx.relations.scan_fading(after, SLICE)
-        values = (
-            Faded(row.id, row.weight, decayed(row.weight, policy.relation_rate, row.since, now), now) for row in rows
-        )
-        return tx.relations.fade(values), following
-
+    timed_store = TimedStore(store)
+    upkeep = Upkeep(timed_store, lambda: now, DecayPolicy(), time.sleep)
     start, at_work = time.perf_counter(), time.process_time()
-    for family in (entities, relations):
-        after: str | None = None
-        while True:
-            began = time.perf_counter()
-            changed, after = write(store, lambda tx, family=family, after=after: family(tx, after))  # type: ignore[misc]
-            held.append((time.perf_counter() - began) * 1e3)
-            count += changed
-            if after is None:
-                break
-            time.sleep(PAUSE)
+    done = upkeep.decay(LOCAL_ADMIN)
     return {
         "total_s": round(time.perf_counter() - start, 2),
         "cpu_s": round(time.process_time() - at_work, 2),
-        "changed": count,
-        "slice": summary(held),
+        "changed": done.nodes_decayed + done.edges_decayed,
+        "slice": summary(timed_store.writes),
     }
+
+
+class TimedStore:
+    """A store that notes how many milliseconds each of its writes takes."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self.writes: list[float] = []
+        self.read, self.identity, self.tenants, self.close = store.read, store.identity, store.tenants, store.close
+
+    def write(self, principal: Principal, work: Callable[[WriteTransaction], T]) -> T:
+        began = time.perf_counter()
+        result = self._store.write(principal, work)
+        self.writes.append((time.perf_counter() - began) * 1e3)
+        return result
 
 
 def neighbours(_: argparse.Namespace) -> Report:

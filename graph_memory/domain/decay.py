@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from graph_memory.domain.instants import days_between
+from graph_memory.domain.instants import DAY, to_micros
 from graph_memory.domain.names import type_key
 
 ENTITY_RATES = MappingProxyType(
@@ -23,6 +23,7 @@ ENTITY_RATES = MappingProxyType(
 """Factors per day, by entity type."""
 FLOOR = 0.01
 """Where a fall stops; a value below it is left alone."""
+_DAY = DAY // timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,12 @@ def decayed(value: float, rate: float, since: datetime, now: datetime) -> float:
 
     A clock that went back changes nothing. The floor stops a fall; it never raises a value.
     """
-    days = days_between(since, now)
-    if days == 0.0:
+    return decayed_since(value, rate, to_micros(since), to_micros(now))
+
+
+def decayed_since(value: float, rate: float, since: int, now: int) -> float:
+    """Return what `decayed` does for instants in microseconds: as stores keep them, and as whole graphs are read."""
+    if now <= since:
         return value
-    fallen: float = value * rate**days
-    return max(min(value, FLOOR), fallen)
+    fallen: float = value * rate ** ((now - since) / _DAY)
+    return fallen if fallen >= FLOOR else max(min(value, FLOOR), fallen)

@@ -10,22 +10,25 @@ from graph_memory.domain.relations import Relation, RelationFilter, RelationKey
 
 
 class FadingEntity(NamedTuple):
-    """What decay needs of an entity; `since` is `decayed_at`, else `created_at`."""
+    """What decay needs of an entity; `since` is `decayed_at`, else `created_at`.
+
+    In microseconds (`instants.to_micros`): to make instants of a whole graph takes longer than to let it fade.
+    """
 
     id: str
     type: str
     name: str
     confidence: float
-    since: datetime
+    since: int
     is_exempt: bool
 
 
 class FadingRelation(NamedTuple):
-    """What decay needs of a relation; `since` is `decayed_at`, else `last_confirmed`."""
+    """What decay needs of a relation; `since` is `decayed_at`, else `last_confirmed`, in microseconds as above."""
 
     id: str
     weight: float
-    since: datetime
+    since: int
 
 
 class Faded(NamedTuple):

@@ -1,12 +1,12 @@
 """Maintenance of the graph: decay, checks of quality, communities."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.communities import CommunityMethod, bfs_communities, dominant, louvain_communities
-from graph_memory.domain.decay import DecayPolicy, decayed
+from graph_memory.domain.decay import DecayPolicy
 from graph_memory.domain.entities import Entity, EntityFilter
 from graph_memory.domain.names import type_key
 from graph_memory.domain.principal import Principal
@@ -22,38 +22,13 @@ from graph_memory.domain.quality import (
     several_types_issues,
 )
 from graph_memory.domain.relations import RelationFilter
-from graph_memory.ports.graph_rows import Faded, FadingEntity, FadingRelation
-from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
+from graph_memory.ports.store import ReadTransaction, Store
+from graph_memory.services.fading import DecayReport, Fading, Step
 from graph_memory.services.naming import likeness
 
-SLICE = 5_000
-"""Rows a transaction of maintenance changes: the lock is held for about 10 ms (measured; see the ADR on SQLite)."""
 PAUSE_SECONDS = 0.003
 """How long maintenance stays outside the lock between slices, so that clients get in."""
-MAX_DETAILS = 100
 PAGE = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class FadedEntity:
-    """An entity whose confidence fell."""
-
-    id: str
-    type: str
-    name: str
-    old_confidence: float
-    new_confidence: float
-
-
-@dataclass(frozen=True, slots=True)
-class DecayReport:
-    """What decay did, or would do; `details` are the entities that lost most, at most 100."""
-
-    nodes_decayed: int = 0
-    edges_decayed: int = 0
-    nodes_flagged_for_pruning: int = 0
-    edges_below_threshold: int = 0
-    details: tuple[FadedEntity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +73,7 @@ class Upkeep:
         crash leaves each row before or after, and the next run does the rest.
         """
         now = self._clock()
-        fading = _Fading(self._policy, now)
+        fading = Fading(self._policy, now)
         for step in (fading.entities, fading.relations):
             after: str | None = None
             while True:
@@ -116,7 +91,7 @@ class Upkeep:
     def _slice(
         self,
         principal: Principal,
-        step: "Callable[[WriteTransaction, str | None, bool], tuple[Callable[[], None], str | None]]",
+        step: Step,
         after: str | None,
         *,
         dry_run: bool,
@@ -174,53 +149,6 @@ class Upkeep:
             return Communities(views, total, total / everything if everything else 0.0)
 
         return self._store.read(principal, work)
-
-
-class _Fading:
-    """Decay as a fold over slices."""
-
-    def __init__(self, policy: DecayPolicy, now: datetime) -> None:
-        self._policy, self._now, self._rates = policy, now, policy.by_type_key()
-        self._nodes = self._edges = self._weak_nodes = self._weak_edges = 0
-        self._details: list[FadedEntity] = []
-
-    def entities(self, tx: WriteTransaction, after: str | None, dry_run: bool) -> tuple[Callable[[], None], str | None]:
-        rows, following = tx.entities.scan_fading(after, SLICE)
-        faded = [(row, self._faded_entity(row)) for row in rows]
-        if not dry_run:
-            tx.entities.fade([new for row, new in faded if not row.is_exempt])
-        return (lambda: self._count_entities(faded)), following
-
-    def _faded_entity(self, row: FadingEntity) -> Faded:
-        rate = 1.0 if row.is_exempt else self._rates.get(type_key(row.type), self._policy.other_rate)
-        return Faded(row.id, row.confidence, decayed(row.confidence, rate, row.since, self._now), self._now)
-
-    def _count_entities(self, faded: Sequence[tuple[FadingEntity, Faded]]) -> None:
-        fallen = [FadedEntity(row.id, row.type, row.name, new.old, new.new) for row, new in faded if new.new < new.old]
-        self._nodes += len(fallen)
-        self._weak_nodes += sum(new.new < self._policy.prune_node_threshold for _, new in faded)
-        ranked = sorted([*self._details, *fallen], key=lambda it: (it.new_confidence - it.old_confidence, it.id))
-        self._details = ranked[:MAX_DETAILS]
-
-    def relations(
-        self, tx: WriteTransaction, after: str | None, dry_run: bool
-    ) -> tuple[Callable[[], None], str | None]:
-        rows, following = tx.relations.scan_fading(after, SLICE)
-        faded = [self._faded_relation(row) for row in rows]
-        if not dry_run:
-            tx.relations.fade(faded)
-        return (lambda: self._count_relations(faded)), following
-
-    def _faded_relation(self, row: FadingRelation) -> Faded:
-        weight = decayed(row.weight, self._policy.relation_rate, row.since, self._now)
-        return Faded(row.id, row.weight, weight, self._now)
-
-    def _count_relations(self, faded: Sequence[Faded]) -> None:
-        self._edges += sum(it.new < it.old for it in faded)
-        self._weak_edges += sum(it.new < self._policy.prune_edge_threshold for it in faded)
-
-    def report(self) -> DecayReport:
-        return DecayReport(self._nodes, self._edges, self._weak_nodes, self._weak_edges, tuple(self._details))
 
 
 def _links(tx: ReadTransaction, where: RelationFilter) -> "list[tuple[str, str, float]]":

@@ -14,6 +14,7 @@ from graph_memory.domain.entities import (
     EntityOrder,
 )
 from graph_memory.domain.errors import Conflict
+from graph_memory.domain.instants import to_micros
 from graph_memory.domain.ledger import VectorOwner
 from graph_memory.domain.memories import Mention
 from graph_memory.ports.graph_rows import Faded
@@ -356,8 +357,8 @@ def test_scan_tells_what_decay_needs(alice: Caller) -> None:
     rows, after = alice.write(lambda tx: tx.entities.scan_fading(None, ALL))
     assert after is None
     assert {row.id: tuple(row)[1:] for row in rows} == {
-        "a": ("Person", "Ada", 0.5, day(-2), False),
-        "b": ("Concept", "b", 0.75, day(-1), False),
-        "c": ("Concept", "c", 0.5, NOW, True),
-        "d": ("preference", "d", 0.5, NOW, True),
+        "a": ("Person", "Ada", 0.5, to_micros(day(-2)), False),
+        "b": ("Concept", "b", 0.75, to_micros(day(-1)), False),
+        "c": ("Concept", "c", 0.5, to_micros(NOW), True),
+        "d": ("preference", "d", 0.5, to_micros(NOW), True),
     }

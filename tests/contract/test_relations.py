@@ -8,6 +8,7 @@ import pytest
 
 from graph_memory.domain.entities import Provenance, SourceType
 from graph_memory.domain.errors import Conflict
+from graph_memory.domain.instants import to_micros
 from graph_memory.domain.relations import RelationFilter, RelationKey
 from graph_memory.ports.graph_rows import EvidenceFilter, Faded
 from tests.contract.samples import ALL, ANY_RELATION, CURRENT, NOW, ODD_TEXTS, day, entity, evidence, relation
@@ -375,4 +376,4 @@ def test_scan_tells_what_decay_needs_of_current_relations(alice: Caller) -> None
     )
     rows, after = alice.write(lambda tx: tx.relations.scan_fading(None, ALL))
     assert after is None
-    assert {tuple(row) for row in rows} == {("r1", 0.75, day(-3)), ("r2", 0.5, day(-1))}
+    assert {tuple(row) for row in rows} == {("r1", 0.75, to_micros(day(-3))), ("r2", 0.5, to_micros(day(-1)))}

@@ -258,6 +258,6 @@ def _fading(entity: Entity) -> FadingEntity:
         type=entity.type,
         name=entity.name,
         confidence=entity.confidence,
-        since=entity.decayed_at or entity.created_at,
+        since=to_micros(entity.decayed_at or entity.created_at),
         is_exempt=entity.is_exempt_from_decay,
     )

@@ -9,6 +9,7 @@ from graph_memory.adapters.reference.evidence import evidence_by_time, with_evid
 from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
+from graph_memory.domain.instants import to_micros
 from graph_memory.domain.names import type_key
 from graph_memory.domain.relations import Relation, RelationFilter, RelationKey, strongest_first
 from graph_memory.ports.graph_rows import EvidenceFilter, Faded, FadingRelation
@@ -155,7 +156,7 @@ class ReferenceRelationWriter(ReferenceRelationReader):
         ids = sorted(id_ for id_ in self._rows.current_ids.values() if after is None or id_ > after)
         current = [self._rows.relations[id_] for id_ in ids]
         part = [
-            FadingRelation(relation.id, relation.weight, relation.decayed_at or relation.last_confirmed)
+            FadingRelation(relation.id, relation.weight, to_micros(relation.decayed_at or relation.last_confirmed))
             for relation in current[:limit]
         ]
         return part, part[-1].id if len(current) > limit else None

@@ -2,12 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
 
 from graph_memory.adapters.sqlite.entity_text import find_by_runs, find_by_text, forget_text, renew_text
 from graph_memory.adapters.sqlite.evidence import ENTITY_EVIDENCE
 from graph_memory.adapters.sqlite.filters import entities_that
-from graph_memory.adapters.sqlite.rows import beyond, from_json, instant, listed, maybe_instant, micros, to_json
+from graph_memory.adapters.sqlite.rows import (
+    beyond,
+    fading_rows,
+    from_json,
+    instant,
+    listed,
+    maybe_instant,
+    micros,
+    to_json,
+)
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.entities import Alias, Entity, EntityFilter, EntityKey, EntityOrder, Evidence
 from graph_memory.domain.errors import Conflict
@@ -315,26 +323,21 @@ class SqliteEntityWriter(SqliteEntityReader):
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingEntity], str | None]:
         """Read a slice of all entities, as they were stored."""
         rows = self._session.rows(_SCAN, (int(after or 0), self._session.tenant, limit + 1))
-        instant_of = cache(instant)
         self._scanned = {row[1]: row[0] for row in rows}
         part = [
-            FadingEntity(id_, type_, name, confidence, instant_of(since), bool(is_exempt))
+            FadingEntity(id_, type_, name, confidence, since, bool(is_exempt))
             for _, id_, type_, name, confidence, since, is_exempt in rows[:limit]
         ]
         return part, str(rows[limit - 1][0]) if len(rows) > limit else None
 
     def fade(self, faded: Iterable[Faded]) -> int:
         """Write decayed confidences where they still apply."""
-        values = list(faded)
-        unknown = [value.id for value in values if value.id not in self._scanned]
-        keys = {**self._scanned, **self._keys(unknown)} if unknown else self._scanned
-        micros_of = cache(to_micros)
-        rows = (
-            (new, at := micros_of(until), key, id_, old, at)
-            for id_, old, new, until in values
-            if (key := keys.get(id_)) is not None
-        )
-        return self._session.run_many(_FADE, rows)
+        unknown: list[Faded] = []
+        count = self._session.run_many(_FADE, fading_rows(faded, self._scanned, unknown))
+        if unknown:
+            keys = self._keys({value.id for value in unknown})
+            count += self._session.run_many(_FADE, fading_rows(unknown, keys, []))
+        return count
 
     def _keys(self, ids: Collection[str]) -> dict[str, int]:
         return dict(self._session.rows(_KEYS, (listed(ids), self._session.tenant)))

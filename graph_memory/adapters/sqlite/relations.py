@@ -2,16 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
 
 from graph_memory.adapters.sqlite import relation_rows as statements
 from graph_memory.adapters.sqlite.evidence import RELATION_EVIDENCE
 from graph_memory.adapters.sqlite.filters import relations_that
-from graph_memory.adapters.sqlite.rows import beyond, instant, listed
+from graph_memory.adapters.sqlite.rows import beyond, fading_rows, listed
 from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
-from graph_memory.domain.instants import to_micros
 from graph_memory.domain.relations import Relation, RelationFilter, RelationKey
 from graph_memory.ports.graph_rows import EvidenceFilter, Faded, FadingRelation
 
@@ -167,23 +165,18 @@ class SqliteRelationWriter(SqliteRelationReader):
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingRelation], str | None]:
         """Read a slice of all current relations, as they were stored."""
         rows = self._session.rows(statements.SCAN, (int(after or 0), self._session.tenant, limit + 1))
-        instant_of = cache(instant)
-        part = [FadingRelation(id_, weight, instant_of(since)) for _, id_, weight, since in rows[:limit]]
+        part = [FadingRelation(id_, weight, since) for _, id_, weight, since in rows[:limit]]
         self._scanned = {row[1]: row[0] for row in rows}
         return part, str(rows[limit - 1][0]) if len(rows) > limit else None
 
     def fade(self, faded: Iterable[Faded]) -> int:
         """Write decayed weights where they still apply."""
-        values = list(faded)
-        unknown = [value.id for value in values if value.id not in self._scanned]
-        keys = {**self._scanned, **self._keys(unknown)} if unknown else self._scanned
-        micros_of = cache(to_micros)
-        rows = (
-            (new, at := micros_of(until), key, id_, old, at)
-            for id_, old, new, until in values
-            if (key := keys.get(id_)) is not None
-        )
-        return self._session.run_many(statements.FADE, rows)
+        unknown: list[Faded] = []
+        count = self._session.run_many(statements.FADE, fading_rows(faded, self._scanned, unknown))
+        if unknown:
+            keys = self._keys({value.id for value in unknown})
+            count += self._session.run_many(statements.FADE, fading_rows(unknown, keys, []))
+        return count
 
     def _keys(self, ids: Collection[str]) -> dict[str, int]:
         return dict(self._session.rows(statements.KEYS, (listed(ids), self._session.tenant)))

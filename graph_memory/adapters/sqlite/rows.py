@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +11,7 @@ import orjson
 from graph_memory.domain.entities import JsonValue, Provenance, SourceType
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.instants import EPOCH, to_micros
+from graph_memory.ports.graph_rows import Faded
 
 _MAY_BE_LONG = re.compile(r"\d{19}")
 """Digits of an integer that may have more than 64 bits: orjson would read it as a float."""
@@ -83,6 +84,22 @@ def beyond(after: str | None) -> tuple[str, str]:
     Without `after` even the empty text is in it.
     """
     return (">=", "") if after is None else (">", after)
+
+
+def fading_rows(
+    faded: Iterable[Faded], keys: Mapping[str, int], unknown: list[Faded]
+) -> Iterator[tuple[float, int, int, str, float, int]]:
+    """Yield faded values as they are written, one at a time; those whose key in the file is not given are `unknown`."""
+    last, at = None, 0
+    for value in faded:
+        id_, old, new, until = value
+        if until is not last:
+            last, at = until, to_micros(until)
+        key = keys.get(id_)
+        if key is None:
+            unknown.append(value)
+        else:
+            yield new, at, key, id_, old, at
 
 
 def provenance_columns(source: Provenance) -> tuple[str, str | None, str | None, str | None, int | None]:
