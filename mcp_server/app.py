@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 from mcp.server.stdio import stdio_server
 
+from mcp_server.leaving import ClientWatch
 from mcp_server.server import NAME, build_server
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ class _LazyToolbox:
 
 
 def run_stdio(home: Path | None = None, families: "Collection[Family] | None" = None) -> None:
-    """Serve one client over standard input and output until it closes its end."""
+    """Serve one client over standard input and output until it closes its end, or is gone."""
     toolbox = _LazyToolbox(home, families)
+    ClientWatch(toolbox.close).start()
     server = build_server(toolbox, _local_admin, version(NAME))
 
     async def serve() -> None:
