@@ -18,14 +18,14 @@ class Backups(Protocol):
     """A folder of backups. Equal rows give equal bodies; the instant of export stands in the header alone."""
 
     def write(self, rows: Iterable[BackupRow], *, at: datetime, label: str | None = None) -> BackupFile:
-        """Write a backup, durably, under a name of its own, and read it back; a failure leaves no file.
+        """Write a backup, durably, under a name of its own, and read all of it back; a failure leaves no file.
 
         Raises:
             Unavailable: the folder can't be written, or what was written does not read back.
         """
 
     def check(self, file: str) -> BackupFile:
-        """Read a backup to its end and check its format, counts and hash.
+        """Read a backup to its end and check its format, counts and hash, and that every row is one.
 
         Raises:
             NotFound: there is no such file.

@@ -1,9 +1,11 @@
 """Backups as JSON lines: a header, one row a line, a trailer with counts and a hash over the body."""
 
+import fcntl
 import hashlib
 import json
 import os
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,6 +25,8 @@ from graph_memory.domain.names import short_hash, slugify
 from graph_memory.ports.backups import Retention
 
 _NIGHTLY = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?\.jsonl")
+_PARTIAL = (".export-", ".tmp")
+"""What the name of a backup that is being written begins and ends with."""
 _LONGEST_LABEL = 120
 """Bytes of a label in a file's name, which has at most 255."""
 _MAY_BE_LONG = re.compile(rb"\d{19}")
@@ -42,22 +46,29 @@ class BackupFolder:
         self._folder = folder
 
     def write(self, rows: Iterable[BackupRow], *, at: datetime, label: str | None = None) -> BackupFile:
-        """Write a backup through a temporary file beside it, and read it back.
+        """Write a backup through a temporary file beside it, and read all of it back from the disk.
+
+        What exports that were killed have left is removed first.
 
         Raises:
             Unavailable: the folder can't be written, or what was written does not read back.
         """
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(prefix=".export-", suffix=".tmp", dir=self._folder)
+            self._remove_abandoned()
+            descriptor, name = tempfile.mkstemp(prefix=_PARTIAL[0], suffix=_PARTIAL[1], dir=self._folder)
             partial = Path(name)
             try:
-                with os.fdopen(descriptor, "wb") as file:
-                    _write_rows(file.write, rows, at)
+                with os.fdopen(descriptor, "wb") as file:  # open, and so locked, until it has its name
+                    fcntl.flock(descriptor, fcntl.LOCK_SH)
+                    told = _write_rows(file.write, rows, at)
                     file.flush()
-                    os.fsync(file.fileno())
-                checked = self.check(name)
-                final = self._publish(partial, at, label)
+                    os.fsync(descriptor)
+                    _forget_cached(descriptor)
+                    checked = self.check(name)
+                    if (checked.counts, checked.sha256) != told:
+                        raise InvalidRequest("it is not what was written")
+                    final = self._publish(partial, at, label)
             finally:
                 partial.unlink(missing_ok=True)
         except OSError as error:
@@ -76,8 +87,19 @@ class BackupFolder:
                 return self._folder / name
         raise Unavailable(f"two backups at {to_wire(at)}; try again")
 
+    def _remove_abandoned(self) -> None:
+        """Remove what exports have left whose process is gone, and its lock with it."""
+        for partial in self._folder.glob("*".join(_PARTIAL)):
+            with suppress(OSError):
+                descriptor = os.open(partial, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    partial.unlink()
+                finally:
+                    os.close(descriptor)
+
     def check(self, file: str) -> BackupFile:
-        """Read a backup to its end and check its format, counts and hash.
+        """Read a backup to its end and check its format, its counts and hash, and that every row is one.
 
         Raises:
             NotFound: there is no such file.
@@ -97,7 +119,8 @@ class BackupFolder:
                 if "end" in row:
                     trailer = row
                 else:
-                    counts[str(row.get("kind"))] += 1
+                    _decoded(row, path.name, number)
+                    counts[str(row["kind"])] += 1
                     digest.update(line)
         if trailer is None:
             raise _damaged(path.name, number, "is the last one; the end of the backup is cut off")
@@ -113,13 +136,7 @@ class BackupFolder:
                 row = _parsed(line, file, number)
                 if "end" in row:
                     return
-                try:
-                    found: BackupRow = _adapter(str(row["kind"])).validate_python(row["row"])
-                except (KeyError, ValidationError) as error:
-                    raise _damaged(file, number, "is no row of a backup") from error
-                if not is_in_range(found):
-                    raise _damaged(file, number, "has a weight or confidence outside of 0 to 1")
-                yield found
+                yield _decoded(row, file, number)
 
     def apply_retention(self, keep: int, *, newest: str) -> Retention:
         """Remove the oldest backups without a label until `keep` are left, never `newest`; labelled ones stay."""
@@ -139,7 +156,10 @@ class BackupFolder:
         return path
 
 
-def _write_rows(write: Callable[[bytes], object], rows: Iterable[BackupRow], at: datetime) -> None:
+def _write_rows(
+    write: Callable[[bytes], object], rows: Iterable[BackupRow], at: datetime
+) -> tuple[Mapping[str, int], str]:
+    """Write a whole backup; return its counts and hash."""
     write(_line({"format": FORMAT, "version": VERSION, "exported_at": to_wire(at)}))
     counts: Counter[str] = Counter()
     digest = hashlib.sha256()
@@ -150,6 +170,13 @@ def _write_rows(write: Callable[[bytes], object], rows: Iterable[BackupRow], at:
         digest.update(line)
         write(line)
     write(_line({"end": True, "counts": dict(counts), "sha256": digest.hexdigest()}))
+    return dict(counts), digest.hexdigest()
+
+
+def _forget_cached(descriptor: int) -> None:
+    """Have the next reading come from the disk and not from memory, where the system can be asked for that."""
+    if sys.platform == "linux":
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _line(value: Mapping[str, object]) -> bytes:
@@ -177,6 +204,16 @@ def _parsed(line: bytes, file: str, number: int) -> Mapping[str, Any]:
     if not isinstance(row, dict):
         raise _damaged(file, number, "is no row of a backup")
     return row
+
+
+def _decoded(row: Mapping[str, Any], file: str, number: int) -> BackupRow:
+    try:
+        found: BackupRow = _adapter(str(row["kind"])).validate_python(row["row"])
+    except (KeyError, ValidationError) as error:
+        raise _damaged(file, number, "is no row of a backup") from error
+    if not is_in_range(found):
+        raise _damaged(file, number, "has a weight or confidence outside of 0 to 1")
+    return found
 
 
 def _damaged(file: str, number: int, what: str) -> InvalidRequest:

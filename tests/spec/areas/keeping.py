@@ -31,4 +31,12 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         INGEST,
         "`graph_read_transcript` reads a session by its id from the archive when its transcript is gone.",
     ),
+    required(
+        "export.verified",
+        DAEMON,
+        "A backup is read back whole before an older one goes; one that is not what was written is removed, and the "
+        "job fails.",
+    ),
+    required("export.leftovers", DAEMON, "What a killed export has left is removed by the next one."),
+    required("export.retention", DAEMON, "`export.keep` nightly backups are kept; labelled ones stay."),
 )
