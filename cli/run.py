@@ -21,18 +21,23 @@ def run(
             min=0,
             metavar="DAYS",
             help="Read sessions back so many days.",
-            show_default="first run: ingest.since_days, 90",
+            show_default="first run: as answered, else ingest.since_days, 90",
         ),
     ] = None,
 ) -> None:
     """Run the daemon in the foreground, until Ctrl-C or SIGTERM.
 
-    It watches, learns, and does its jobs at their times. A second signal ends it at once. It ends with 75 where another
+    It watches, learns, and does its jobs at their times. The first time, on a terminal, it asks how far back to learn.
+    A second signal ends it at once. It ends with 75 where another
     daemon has the home, and with 78 where the settings or the home folder have to be mended first.
     """
+    from cli.first_run import ask_reach
     from daemon.app import run_daemon
 
-    raise typer.Exit(run_daemon(place_of(context).load(), since_days=since))
+    config = place_of(context).load()
+    if since is None:
+        since = ask_reach(config)
+    raise typer.Exit(run_daemon(config, since_days=since))
 
 
 def mcp(

@@ -38,6 +38,7 @@ from graph_memory.presence import Holder
 
 BEAT_SECONDS = 2.0
 """How often the daemon gives a sign of life."""
+_CENTURY_DAYS = 36_000
 _LOG = get_logger("daemon")
 
 Say = Callable[[str], object]
@@ -98,12 +99,13 @@ class _Daemon:
     """The parts of a running daemon: watcher, worker, jobs, and the sign of life."""
 
     def __init__(self, services: Services, config: LoadedConfig, since_days: float | None, say: Say) -> None:
-        self._services, self._since_days, self._say = services, since_days, say
+        self._services, self._say = services, say
         self._version = version("graph-memory")
         settings = services.settings
         pipeline = build_pipeline(services)
         if since_days is not None:
             pipeline.set_since(services.clock() - timedelta(days=since_days))
+        self._since = pipeline.since()
         self._bell = Wakeup()
         self._watcher = Watcher(_watched_folders(services), self._bell, polling=settings.ingest.polling)
         self._learner = IngestLearner(
@@ -217,10 +219,12 @@ class _Daemon:
         for folder in ingest.projects_dirs:
             self._say(f"  {folder}{'' if folder.is_dir() else '  (not there yet; watched once it is)'}")
         self._say(f"  {home.pending}  (drop documents here)")
-        if self._since_days is None:
-            self._say(f"The first run reads the sessions of the last {ingest.since_days:g} days (--since DAYS).")
+        days = (self._services.clock() - self._since) / timedelta(days=1)
+        if days < _CENTURY_DAYS:
+            day = f"{self._since.astimezone():%Y-%m-%d}"
+            self._say(f"Sessions are read back {days:.0f} days, to {day}; --since DAYS changes that.")
         else:
-            self._say(f"The sessions of the last {self._since_days:g} days are read.")
+            self._say("All sessions are read, however old; --since DAYS changes that.")
         self._say("All of it stays on this machine.")
         self._say("Ctrl-C stops.")
 

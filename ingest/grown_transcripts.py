@@ -79,9 +79,9 @@ class GrownTranscripts:
 
     def since(self, principal: Principal) -> datetime:
         """Return from when on transcripts are learned that nobody has read; settled once, in the store."""
-        run = self._store.read(principal, lambda tx: tx.upkeep.last_success(_FIRST_RUN))
-        if run is not None and isinstance(since := run.result.get("since"), str):
-            return parse_instant(since, argument="since").at
+        known = _find_since(self._store, principal)
+        if known is not None:
+            return parse_instant(known, argument="since").at
         return self.set_since(principal, self._clock() - timedelta(days=self._settings.since_days))
 
     def set_since(self, principal: Principal, at: datetime) -> datetime:
@@ -122,6 +122,21 @@ class GrownTranscripts:
         is_backlog = modified < self._clock() - FRESH
         size = file.size - (0 if cursor is None else min(cursor.offset, file.size))
         return Work(WorkKind.TRANSCRIPT, f"transcript:{file.path}", file.path, size, is_backlog, look=look)
+
+
+def has_since(store: Store, principal: Principal) -> bool:
+    """Tell whether it is decided from when on transcripts are learned.
+
+    Raises:
+        Unavailable: the store can't be asked now.
+    """
+    return _find_since(store, principal) is not None
+
+
+def _find_since(store: Store, principal: Principal) -> str | None:
+    run = store.read(principal, lambda tx: tx.upkeep.last_success(_FIRST_RUN))
+    since = None if run is None else run.result.get("since")
+    return since if isinstance(since, str) else None
 
 
 def _modified_ns(work: Work) -> int:

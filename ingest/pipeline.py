@@ -128,6 +128,14 @@ class IngestPipeline:
         self._late_version = version if step.is_done else None
         return step
 
+    def since(self) -> datetime:
+        """Return from when on transcripts are learned that nobody has read; decided by the settings where nobody did.
+
+        Raises:
+            Unavailable: the store can't be asked now.
+        """
+        return self._grown.since(self._principal)
+
     def set_since(self, at: datetime) -> None:
         """Decide from when on transcripts are learned that nobody has read, by when they were last written."""
         self._grown.set_since(self._principal, at)

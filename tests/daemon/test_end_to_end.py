@@ -61,11 +61,12 @@ def test_its_first_words_are_what_it_reads_and_how_far_back(home: Home, projects
     with running("--since", "7") as daemon:
         daemon.ended(signal.SIGTERM)
     said = "\n".join(daemon.said)
-    for part in (str(home.path), str(projects), str(home.pending), "the last 7 days are read", "not there yet"):
+    for part in (str(home.path), str(projects), str(home.pending), "read back 7 days", "not there yet"):
         assert part in said
-    with running() as daemon:
-        daemon.ended(signal.SIGTERM)
-    assert "the last 90 days" in "\n".join(daemon.said)
+    for words, said in (((), "read back 7 days"), (("--since", "36500"), "All sessions")):
+        with running(*words) as daemon:
+            daemon.ended(signal.SIGTERM)
+        assert said in "\n".join(daemon.said)
 
 
 def test_a_second_daemon_is_refused_and_told_who_has_the_home(home: Home) -> None:
