@@ -68,7 +68,8 @@ def import_(
     how = ImportMode(mode.value)
     name = str(file.expanduser().absolute()) if file.exists() else str(file)
     with place_of(context).services() as services:
-        preview = services.restore.import_file(LOCAL_ADMIN, name, mode=how, dry_run=True)
+        with terminal.counting("looking", is_quiet=as_json) as progress:
+            preview = services.restore.import_file(LOCAL_ADMIN, name, mode=how, dry_run=True, progress=progress)
         if not as_json:
             _show(preview)
         is_wanted = yes or (not as_json and terminal.is_interactive() and typer.confirm("Do it?", err=True))
@@ -78,7 +79,8 @@ def import_(
             else:
                 terminal.note("Nothing was changed. Add --yes to do it.")
             return
-        done = services.restore.import_file(LOCAL_ADMIN, name, mode=how, dry_run=False)
+        with terminal.counting("importing", is_quiet=as_json) as progress:
+            done = services.restore.import_file(LOCAL_ADMIN, name, mode=how, dry_run=False, progress=progress)
         services.audit.drain(LOCAL_ADMIN)
     if as_json:
         terminal.show_json(_json(done))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,16 +48,14 @@ def show_live(take: Callable[[], Snapshot]) -> Snapshot:
     from graph_memory.domain.errors import Unavailable
 
     seen = take()
-    with _keys() as next_key, Live(_drawn(seen), console=console(), screen=True, auto_refresh=False) as live:
-        try:
-            while next_key(REFRESH_SECONDS) not in _ENDS:
-                try:
-                    seen = take()
-                    live.update(_drawn(seen), refresh=True)
-                except Unavailable as error:  # a busy store: what was seen last stays, and says so
-                    live.update(_drawn(seen, str(error)), refresh=True)
-        except KeyboardInterrupt:
-            pass
+    view = Live(_drawn(seen), console=console(), screen=True, auto_refresh=False)
+    with suppress(KeyboardInterrupt), _keys() as next_key, view:
+        while next_key(REFRESH_SECONDS) not in _ENDS:
+            try:
+                seen = take()
+                view.update(_drawn(seen), refresh=True)
+            except Unavailable as error:  # a busy store: what was seen last stays, and says so
+                view.update(_drawn(seen, str(error)), refresh=True)
     return seen
 
 

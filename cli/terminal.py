@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,17 @@ def warn(text: str) -> None:
 def complain(text: str) -> None:
     """Write the one line that says why a command failed."""
     console(is_error=True).print(f"Error: {clean(text)}", style="red")
+
+
+@contextmanager
+def counting(what: str, *, is_quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on a terminal's stderr while something goes on; the function given is told how much of how much."""
+    from rich.progress import Progress
+
+    output = console(is_error=True)
+    with Progress(console=output, transient=True, disable=is_quiet or not output.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 def is_interactive() -> bool:

@@ -70,15 +70,24 @@ class Restore:
         self._store, self._clock, self._backups, self._policy = store, clock, backups, policy
 
     def import_file(
-        self, principal: Principal, file: str, *, mode: ImportMode = ImportMode.MERGE, dry_run: bool = True
+        self,
+        principal: Principal,
+        file: str,
+        *,
+        mode: ImportMode = ImportMode.MERGE,
+        dry_run: bool = True,
+        progress: Callable[[int, int], None] = lambda _done, _of: None,
     ) -> Imported:
         """Read a backup, check it whole, and put its rows back; `dry_run` undoes that and tells what it would be.
+
+        `progress` is told how many of its rows are put back, and how many there are.
 
         Raises:
             NotFound: there is no such file.
             InvalidRequest: it is not a backup, not a whole one, or its rows contradict each other.
         """
         checked = self._backups.check(file)
+        total = sum(checked.counts.values())
         now = self._clock()
 
         def work(tx: WriteTransaction) -> Imported:
@@ -91,6 +100,7 @@ class Restore:
                     except Conflict as error:
                         raise _contradiction(file, line, line + len(page) - 1, error) from error
                     line += len(page)
+                    progress(line - 2, total)
             result = run.result(checked, mode, removed, is_dry_run=dry_run)
             if dry_run:
                 raise _DryRun(result)

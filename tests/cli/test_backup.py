@@ -8,6 +8,7 @@ from pathlib import Path
 
 from daemon.exits import Exit
 from tests.cli.conftest import COMMAND, Run
+from tests.cli.ptys import on_terminal
 
 
 def test_a_backup_goes_into_another_home_and_is_found_there(run: Run, used_home: Path, tmp_path: Path) -> None:
@@ -82,3 +83,11 @@ def test_a_file_that_is_no_backup_is_refused(run: Run, used_home: Path, tmp_path
     assert done.status == Exit.USAGE
     assert "no backup" in done.err
     assert run("import", "missing.jsonl").status == Exit.FAILED
+
+
+def test_on_a_terminal_an_import_shows_how_far_it_is(run: Run, used_home: Path) -> None:
+    file = run("export").out.strip()
+    with on_terminal("import", file, "--yes") as terminal:
+        assert terminal.ended() == 0
+        assert "importing" in terminal.drawn
+    assert run("import", file, "--yes").err == ""

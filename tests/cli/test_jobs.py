@@ -1,5 +1,6 @@
 """`graph-memory job`."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,20 @@ def test_a_job_that_fails_ends_with_one_and_its_reason(run: Run, used_home: Path
     done = run("job", "run", "export")
     assert done.status == 1
     assert done.err.startswith("Error: export failed: ")
+
+
+def test_the_figures_of_a_run_stand_in_a_column_for_people(run: Run, used_home: Path) -> None:
+    done = run("job", "run", "validate")
+    assert done.status == 0
+    first, *figures = done.out.splitlines()
+    assert first.startswith("validate succeeded in ")
+    assert figures == ["  issues   0", "  by type  none"]
+    exported = run("job", "run", "export").out
+    assert "  rows: memory " in exported
+    assert "{" not in exported
+
+
+def test_a_list_shows_the_last_run_beside_the_next(run: Run, used_home: Path) -> None:
+    run("job", "run", "decay")
+    shown = run("job", "list").out
+    assert re.search(r"succeeded \d{4}-\d\d-\d\d \d\d:\d\d · next \d{4}-\d\d-\d\d \d\d:\d\d", shown)
