@@ -14,7 +14,6 @@ from graph_memory.config.settings import Settings
 from graph_memory.domain.affinity import AffinityPolicy
 from graph_memory.domain.decay import DecayPolicy
 from graph_memory.domain.due_times import CLOCK_JOBS, next_due
-from graph_memory.domain.errors import ConfigError
 from graph_memory.domain.ledger import RunStatus
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.policy import GraphPolicy
@@ -129,10 +128,7 @@ def open_store(config: LoadedConfig) -> Store:
     """
     home = config.home
     config.require_usable_store()
-    kind = config.settings.store.kind
-    home.check_kind(kind)
-    if kind != "sqlite":
-        raise ConfigError("this version keeps its memory in SQLite alone; set GRAPH_MEMORY_STORE=sqlite")
+    home.check_kind(config.settings.store.kind)
     home.ensure()
     home.refuse_network_filesystem()
     store = SqliteStore(home.database)

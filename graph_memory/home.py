@@ -171,8 +171,7 @@ class Home:
         if mount is not None:
             raise ConfigError(
                 f"{self.path} is on a network file system ({mount.kind}, mounted at {mount.point}). The SQLite store "
-                "needs a local disk: choose another folder with GRAPH_MEMORY_HOME, or keep the memory in Neo4j "
-                "(NEO4J_URI)."
+                "needs a local disk: choose another folder with GRAPH_MEMORY_HOME."
             )
 
     def find_store(self) -> StoreIdentity | None:
@@ -197,7 +196,7 @@ class Home:
         if found is not None and found.kind != kind:
             raise StoreMismatch(
                 f"{self.path} keeps its memory in {_named(found.kind)}, and {_named(kind)} is configured. To stay: "
-                f"GRAPH_MEMORY_STORE={found.kind}. To move: `graph-memory migrate {kind}`. To begin another memory: "
+                f"GRAPH_MEMORY_STORE={found.kind}. To move: `graph-memory export` there and `graph-memory import` in "
                 "another GRAPH_MEMORY_HOME."
             )
 

@@ -30,21 +30,25 @@ class Arrivals:
         self._monotonic = monotonic
         self._stable_seconds = stable_seconds
         self._seen: dict[Path, tuple[Look, float]] = {}
+        self._now = monotonic()
+
+    def look_around(self, files: set[Path]) -> None:
+        """Begin a look at these files, and forget all others.
+
+        All of a look happens at one moment, so files that came together have arrived together, and their order holds.
+        """
+        self._now = self._monotonic()
+        self._seen = {file: seen for file, seen in self._seen.items() if file in files}
 
     def seconds_left(self, file: Path, look: Look) -> float:
         """Return for how long the file must still stay as it is; 0 when it has arrived."""
-        now = self._monotonic()
         known = self._seen.get(file)
         if known is None or known[0] != look:
-            self._seen[file] = (look, now)
+            self._seen[file] = (look, self._now)
             return self._stable_seconds
-        return max(0.0, known[1] + self._stable_seconds - now)
+        return max(0.0, known[1] + self._stable_seconds - self._now)
 
     def age(self, file: Path) -> float:
         """Return how many seconds ago the file was first seen as it is now; 0 where it wasn't."""
         known = self._seen.get(file)
-        return 0.0 if known is None else self._monotonic() - known[1]
-
-    def keep(self, files: set[Path]) -> None:
-        """Forget all files but these."""
-        self._seen = {file: seen for file, seen in self._seen.items() if file in files}
+        return 0.0 if known is None else self._now - known[1]

@@ -13,7 +13,7 @@ from graph_memory.domain.memories import GLOBAL_PROJECT
 from graph_memory.domain.names import MAX_NAME, clean_name, name_key, short_hash, type_key
 from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.redaction import redact
-from graph_memory.domain.statements import Batch, EntityStatement
+from graph_memory.domain.statements import Batch, EntityStatement, cleaned_properties
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.statements import apply_batch
 from ingest.mentions import relate_mentions
@@ -142,7 +142,8 @@ def _put(
     provenance: Provenance | None = None,
 ) -> Entity:
     if known is not None:
-        changed = replace(known, properties={**known.properties, **properties})
+        cleaned = cleaned_properties(properties, argument="properties")
+        changed = replace(known, properties={**known.properties, **cleaned})
         if changed != known:
             tx.entities.put([changed])
         return changed

@@ -36,7 +36,7 @@ class WaitingDocuments:
         pending = [it for it in self._inbox.pending() if self._left_alone.get(it.file) != it.look]
         pending.sort(key=lambda it: (it.modified_ns, it.path))
         orphans = list(self._inbox.orphans())
-        self._arrivals.keep({it.file for it in pending})
+        self._arrivals.look_around({it.file for it in pending})
         works = [self._work(it) for it in orphans if it.kind is not FoundKind.SIDECAR]
         works += self._arrived(pending, waits)
         works += self._late_sidecars(principal, pending, orphans, waits)

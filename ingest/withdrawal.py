@@ -73,6 +73,7 @@ def _refolded(relation: Relation, evidence: Sequence[Evidence], policy: GraphPol
 
 
 def _less(entity: Entity, evidence: Sequence[Evidence], policy: GraphPolicy) -> Entity:
-    state = folded(evidence, policy.decay.rate_of(entity.type))
+    rate = 1.0 if entity.is_exempt_from_decay else policy.decay.rate_of(entity.type)
+    state = folded(evidence, rate)
     assert state is not None
     return replace(entity, confidence=state[0], decayed_at=state[1], mention_count=max(entity.mention_count - 1, 0))

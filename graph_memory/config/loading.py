@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,11 @@ class LoadedConfig:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def require_usable_store(self) -> None:
-        """Raise `ConfigError` for the one fatal case: Neo4j is the store and has no password."""
-        if self.settings.store.kind == "neo4j" and not self.credentials.neo4j_password:
+        """Raise `ConfigError` for the one fatal case: a store was asked for that this version doesn't have."""
+        if self.settings.store.kind != "sqlite":
             raise ConfigError(
-                f"The store is Neo4j ({self.sources.get('store.kind', 'default')}) but {PASSWORD} is not set: set it, "
-                f"or put it in {self.home.credentials_file} (mode 600), or choose GRAPH_MEMORY_STORE=sqlite."
+                f"The store is to be Neo4j ({self.sources.get('store.kind', 'default')}), and this version keeps its "
+                "memory in SQLite alone; set GRAPH_MEMORY_STORE=sqlite."
             )
 
 
@@ -66,7 +66,7 @@ def load_config(environ: Mapping[str, str], home: Path | None = None) -> LoadedC
         overlay.lay(nested, Layer(source, partial(absolute, environ=environ, start=start)))
     for name in unknown_names(merged):
         _report_unknown(name, overlay)
-    _choose_store(overlay)
+    _report_unused_address(overlay)
     return LoadedConfig(
         home=place,
         settings=overlay.settings,
@@ -166,8 +166,8 @@ def _report_unknown(name: str, overlay: Overlay) -> None:
         overlay.report_unknown(name, "environment", known)
 
 
-def _choose_store(overlay: Overlay) -> None:
-    """Take Neo4j where its address was given and nobody said which store to use."""
+def _report_unused_address(overlay: Overlay) -> None:
+    """Say that a Neo4j isn't used: whoever has its address set for other programs keeps a memory all the same."""
     if "store.kind" not in overlay.sources and "neo4j.uri" in overlay.sources:
-        overlay.settings = replace(overlay.settings, store=replace(overlay.settings.store, kind="neo4j"))
-        overlay.sources["store.kind"] = overlay.sources["neo4j.uri"]
+        message = "this version keeps its memory in SQLite alone; the address is not used"
+        overlay.report("neo4j.uri", overlay.sources["neo4j.uri"], message)

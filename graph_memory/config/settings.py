@@ -40,9 +40,7 @@ Level = Literal["debug", "info", "warning", "error"]
 class Store:
     """Where the memory is kept."""
 
-    kind: Annotated[
-        StoreKind, About("`sqlite` or `neo4j`; without it `neo4j` where `NEO4J_URI` is set, else `sqlite`")
-    ] = "sqlite"
+    kind: Annotated[StoreKind, About("`sqlite`; `neo4j` is not used yet")] = "sqlite"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +251,14 @@ class Mcp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """Figures for Prometheus, on 127.0.0.1 alone; needs the extra `metrics`."""
+
+    enabled: Annotated[bool, About("serve them at `http://127.0.0.1:PORT/metrics`")] = False
+    port: Annotated[int, Range(1, 65_535), About("port")] = 9_779
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """The log; it holds ids and figures, never stored text."""
 
@@ -278,4 +284,5 @@ class Settings:
     export: Export = Export()
     limits: Limits = Limits()
     mcp: Mcp = Mcp()
+    metrics: Metrics = Metrics()
     log: Log = Log()

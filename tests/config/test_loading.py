@@ -239,18 +239,18 @@ def test_variables_of_others_are_no_concern(load: Load) -> None:
     assert load(NEO4J_HOME="/opt/neo4j", CLAUDE_CODE_ENTRYPOINT="cli").problems == ()
 
 
-def test_an_address_means_neo4j_unless_the_store_is_named(load: Load) -> None:
-    assert load(NEO4J_URI="bolt://db:7687").settings.store.kind == "neo4j"
-    assert load(NEO4J_URI="bolt://db:7687", GRAPH_MEMORY_STORE="sqlite").settings.store.kind == "sqlite"
-    assert load(GRAPH_MEMORY_STORE="Neo4j").settings.neo4j.uri == "bolt://localhost:7687"
+def test_an_address_that_others_use_keeps_nobody_from_a_memory(load: Load) -> None:
+    loaded = load(NEO4J_URI="bolt://db:7687")
+    loaded.require_usable_store()
+    assert "the address is not used" in only(loaded.problems).message
+    assert load(NEO4J_URI="bolt://db:7687", GRAPH_MEMORY_STORE="sqlite").problems == ()
     wrong = load(NEO4J_URI="bolt://db:7687", GRAPH_MEMORY_STORE="mysql")
-    assert (wrong.settings.store.kind, len(wrong.problems)) == ("neo4j", 1)
+    assert (wrong.settings.store.kind, len(wrong.problems)) == ("sqlite", 2)
 
 
-def test_neo4j_without_a_password_is_the_one_fatal_case(load: Load) -> None:
-    with pytest.raises(ConfigError, match="NEO4J_PASSWORD is not set"):
-        load(NEO4J_URI="bolt://db:7687").require_usable_store()
-    load(NEO4J_URI="bolt://db:7687", NEO4J_PASSWORD="hunter2").require_usable_store()
+def test_a_store_that_is_not_there_is_the_one_fatal_case(load: Load) -> None:
+    with pytest.raises(ConfigError, match="SQLite alone"):
+        load(GRAPH_MEMORY_STORE="Neo4j", NEO4J_PASSWORD="hunter2").require_usable_store()
     load().require_usable_store()
 
 
@@ -272,6 +272,6 @@ def test_the_view_tells_each_value_with_its_source_and_no_secret(load: Load) -> 
     view = describe_config(loaded)
     assert view["settings"]["query.default_limit"] == {"value": 30, "default": 20, "source": "config.json"}
     assert view["settings"]["jobs.decay.at"] == {"value": "03:00", "default": "03:00", "source": "default"}
-    assert view["settings"]["store.kind"]["source"] == "NEO4J_URI"
+    assert view["settings"]["neo4j.uri"]["source"] == "NEO4J_URI"
     assert view["credentials"] == {"neo4j_password": "set"}
     assert "hunter2" not in json.dumps(view)

@@ -260,6 +260,7 @@ def test_a_file_has_arrived_when_it_looked_the_same_for_the_whole_time(place: Pl
     arrivals = Arrivals(clock.monotonic, 1.0)
 
     def left() -> float:
+        arrivals.look_around({file})
         return arrivals.seconds_left(file, Look.at(file.stat()))
 
     assert left() == 1.0
@@ -273,3 +274,15 @@ def test_a_file_has_arrived_when_it_looked_the_same_for_the_whole_time(place: Pl
     other = place.drop("n.md", "more")  # as large, but another file
     os.utime(other, ns=(0, file.with_name("kept.md").stat().st_mtime_ns))
     assert left() == 1.0
+
+
+def test_files_that_were_seen_together_arrive_together(place: Place) -> None:
+    ticks = iter(range(100))
+    arrivals = Arrivals(lambda: next(ticks) * 0.4, 1.0)
+    files = {place.drop(f"{number}.md", "text") for number in range(5)}
+
+    def arrived() -> int:
+        arrivals.look_around(files)
+        return sum(arrivals.seconds_left(it, Look.at(it.stat())) == 0.0 for it in sorted(files))
+
+    assert [arrived() for _ in range(4)] == [0, 0, 0, 5]
