@@ -82,7 +82,8 @@ class Evidence:
     """One contribution to an entity's confidence or a relation's weight; added or forgotten, never changed.
 
     `amount` is the weight stated, added or subtracted, in 0–1. `at` is when it was recorded: contributions to one
-    subject are folded in order of `at`, then of insertion. `text` is what supports it, redacted.
+    subject are folded in order of `at`, then of insertion. `text` is what supports it, redacted. `properties` are those
+    that it stated of its subject, so that what others stated can be told from it; `None` takes one away.
     """
 
     subject_id: str
@@ -91,6 +92,7 @@ class Evidence:
     at: datetime
     provenance: Provenance = field(default_factory=Provenance)
     text: str | None = None
+    properties: Mapping[str, JsonValue] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

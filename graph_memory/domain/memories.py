@@ -201,6 +201,8 @@ class MemoryFilter:
     session_id: str | None = None
     source_file: str | None = None
     updated_since: datetime | None = None
+    created_since: datetime | None = None
+    created_before: datetime | None = None
 
     @property
     def projects(self) -> frozenset[str] | None:
@@ -221,6 +223,8 @@ class MemoryFilter:
             and (self.session_id is None or memory.session_id == self.session_id)
             and (self.source_file is None or memory.source_file == self.source_file)
             and (self.updated_since is None or memory.updated_at >= self.updated_since)
+            and (self.created_since is None or memory.created_at >= self.created_since)
+            and (self.created_before is None or memory.created_at < self.created_before)
         )
 
 

@@ -50,6 +50,16 @@ class EvidenceFilter(NamedTuple):
     before: datetime | None = None
 
 
+class EvidenceSources(NamedTuple):
+    """Where evidence may come from: any given part suffices; `since` and `before`, which it is not, go together."""
+
+    sessions: Collection[str] = ()
+    files: Collection[str] = ()
+    memory_ids: Collection[int] = ()
+    since: datetime | None = None
+    before: datetime | None = None
+
+
 class EntityReader(Protocol):
     """Find entities."""
 
@@ -95,6 +105,9 @@ class EntityReader(Protocol):
     def evidence(self, ids: Collection[str]) -> Mapping[str, Sequence[Evidence]]:
         """List the evidence for each entity, by `at`, then as added."""
 
+    def find_supported(self, sources: EvidenceSources) -> Sequence[str]:
+        """Find the entities that have evidence from any of these sources, by id."""
+
 
 class EntityWriter(EntityReader, Protocol):
     """Change entities."""
@@ -130,6 +143,9 @@ class EntityWriter(EntityReader, Protocol):
 
     def delete_evidence(self, where: EvidenceFilter) -> Sequence[str]:
         """Remove contributions and return the ids of the entities that lost some, in order."""
+
+    def put_evidence(self, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these entities, all of it, by what is left."""
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingEntity], str | None]:
         """Read a slice of all entities in the store's own order, and where the next begins (`None`: no more)."""
@@ -186,6 +202,9 @@ class RelationReader(Protocol):
     def evidence(self, ids: Collection[str]) -> Mapping[str, Sequence[Evidence]]:
         """List the evidence for each version, by `at`, then as added."""
 
+    def find_supported(self, sources: EvidenceSources) -> Sequence[str]:
+        """Find the versions that have evidence from any of these sources, by id."""
+
 
 class RelationWriter(RelationReader, Protocol):
     """Change relations."""
@@ -210,6 +229,9 @@ class RelationWriter(RelationReader, Protocol):
 
     def delete_evidence(self, where: EvidenceFilter) -> Sequence[str]:
         """Remove contributions and return the ids of the versions that lost some, in order."""
+
+    def put_evidence(self, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these versions, all of it, by what is left."""
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingRelation], str | None]:
         """Read a slice of current relations in the store's order, and where the next begins (`None`: no more)."""

@@ -44,6 +44,9 @@ class LedgerReader(Protocol):
     def find_learned(self, keys: Collection[str]) -> Mapping[str, int]:
         """Find which content keys of turns and parts are known, and the memory each went into."""
 
+    def find_learned_of(self, memory_ids: Collection[int]) -> Mapping[str, int]:
+        """Find the content keys that went into these memories, with the memory of each."""
+
     def page_learned(self, after: str | None, limit: int) -> Sequence[tuple[str, int]]:
         """List known content keys with the memory each went into, by key, from the first past `after`."""
 

@@ -154,6 +154,9 @@ class MemoryWriter(MemoryReader, Protocol):
     def add_versions(self, versions: Collection[MemoryVersion]) -> None:
         """Keep earlier texts."""
 
+    def put_versions(self, versions: Mapping[int, Sequence[MemoryVersion]]) -> None:
+        """Replace the earlier texts of these memories, all of them, by what is left."""
+
     def renew_common_terms(self) -> int:
         """Make the set of words that tell nothing anew from what is stored; return its size.
 

@@ -116,5 +116,14 @@ class Store(Protocol):
     def tenants(self) -> tuple[str, ...]:
         """List the tenants that have any row, in order; for maintenance alone."""
 
+    def erase_traces(self) -> None:
+        """Leave nothing of what was deleted in any file of the store: text indexes, free pages, write-ahead log.
+
+        May take seconds, in which others can't write. Engines whose files are not this machine's do what they can.
+
+        Raises:
+            Unavailable: it can't be done now, since others use the store; what was deleted stays deleted.
+        """
+
     def close(self) -> None:
         """Give back what is held; safe to call again. No transaction may follow."""

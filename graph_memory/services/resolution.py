@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graph_memory.domain.entities import Entity, EntityKey, Evidence, EvidenceKind, SourceType
+from graph_memory.domain.entities import Entity, EntityKey, Evidence, EvidenceKind, JsonValue, SourceType
 from graph_memory.domain.errors import Ambiguous, InvalidRequest
 from graph_memory.domain.names import (
     entity_slug,
@@ -48,9 +48,9 @@ class EntityResolver:
         self._entities: dict[str, Entity] = {}
         self._by_key: dict[EntityKey, str] = {}
         self._created: dict[str, None] = {}
-        self._created_by_name: dict[str, list[str]] = {}
         self._merged: dict[str, None] = {}
         self._evidence: list[Evidence] = []
+        self._said: dict[str, dict[str, JsonValue]] = {}
 
     def resolve(self) -> Resolved:
         """Resolve every statement and every relation end.
@@ -64,7 +64,8 @@ class EntityResolver:
         for relation in self._batch.relations:
             self._refer(relation.source, f"{relation.where}from")
             self._refer(relation.target, f"{relation.where}to")
-        return Resolved(stated, self._entities, tuple(self._created), tuple(self._merged), tuple(self._evidence))
+        evidence = tuple(replace(it, properties=self._said.get(it.subject_id, {})) for it in self._evidence)
+        return Resolved(stated, self._entities, tuple(self._created), tuple(self._merged), evidence)
 
     def _load(self) -> None:
         ends = {it for relation in self._batch.relations for it in (relation.source, relation.target)}
@@ -77,9 +78,6 @@ class EntityResolver:
             self._by_key[key] = entity.id
             self._entities[entity.id] = entity
         self._spelling = dict(self._tx.entities.type_spelling({key.type_key for key in keys}))
-        new = [it for it in self._statements if it.key not in self._by_key]
-        wanted = {id_ for it in new for id_ in _ids_for(it.type or DEFAULT_ENTITY_TYPE, it.name)}
-        self._taken = self._tx.entities.find(wanted).keys() if wanted else set()
 
     def _settle(self, statement: EntityStatement) -> str:
         entity_id = self._find(statement)
@@ -87,6 +85,8 @@ class EntityResolver:
             entity_id = self._create(statement)
         else:
             self._support(entity_id, statement)
+        if statement.properties:
+            self._said.setdefault(entity_id, {}).update(statement.properties)
         local = statement.local_id
         if local is not None and self._references.setdefault(f"local:{local}", entity_id) != entity_id:
             msg = f"{statement.where}localId: {local!r} stands for two entities of the batch"
@@ -106,7 +106,7 @@ class EntityResolver:
 
     def _candidates(self, key: str) -> list[str]:
         found = {it.id for it in self._named.get(key, ())}
-        found.update(self._created_by_name.get(key, ()))
+        found.update(it for it in self._created if name_key(self._entities[it].name) == key)
         return sorted(found)
 
     def _only(self, name: str, candidates: Sequence[str], argument: str) -> str | None:
@@ -140,13 +140,14 @@ class EntityResolver:
         )
         self._by_key[key] = entity_id
         self._created[entity_id] = None
-        self._created_by_name.setdefault(key.name_key, []).append(entity_id)
         self._evidence.append(self._piece(entity_id, EvidenceKind.EXPLICIT, initial))
         return entity_id
 
     def _free_id(self, type_name: str, name: str) -> str:
-        options = _ids_for(type_name, name)
-        return next(it for it in options if it not in self._taken and it not in self._entities)
+        longer = short_hash(type_key(type_name) + "\0" + name_key(name), 24)
+        options = (entity_slug(name), suffixed_entity_slug(type_name, name), f"{entity_slug(name)}-{longer}")
+        taken = self._tx.entities.find(options)
+        return next(it for it in options if it not in taken and it not in self._entities)
 
     def _support(self, entity_id: str, statement: EntityStatement) -> None:
         entity = self._entities[entity_id]
@@ -194,12 +195,6 @@ class EntityResolver:
     def name_of(self, entity_id: str) -> str:
         """Return the display name of an entity of the batch."""
         return self._entities[entity_id].name
-
-
-def _ids_for(type_name: str, name: str) -> Sequence[str]:
-    """List the ids that an entity may have, best first; the last is its own by the length of its hash."""
-    longer = short_hash(type_key(type_name) + "\0" + name_key(name), 24)
-    return entity_slug(name), suffixed_entity_slug(type_name, name), f"{entity_slug(name)}-{longer}"
 
 
 def apply_entities(tx: WriteTransaction, resolved: Resolved) -> None:

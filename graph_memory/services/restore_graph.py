@@ -217,8 +217,8 @@ def _missing(rows: Iterable[Evidence], known: Mapping[str, Sequence[Evidence]]) 
 
 
 def _identity(piece: Evidence) -> Evidence:
-    """Return a contribution without what differs from store to store: the memory's number."""
-    return replace(piece, provenance=replace(piece.provenance, memory_id=None))
+    """Return a contribution without what differs from store to store, the memory's number, and what older ones lack."""
+    return replace(piece, provenance=replace(piece.provenance, memory_id=None), properties={})
 
 
 def _in_time(evidence: Iterable[Evidence]) -> list[Evidence]:

@@ -255,7 +255,8 @@ class _Versions:
 
     def _note(self, subject: str, kind: EvidenceKind, amount: float, statement: RelationStatement) -> None:
         text = None if statement.evidence is None else redact(statement.evidence).text
-        self._evidence.append(Evidence(subject, kind, amount, self._now, self._batch.provenance, text))
+        stated = _properties_of(statement)
+        self._evidence.append(Evidence(subject, kind, amount, self._now, self._batch.provenance, text, stated))
 
     def _keep(self, relation: Relation) -> None:
         self._changed[relation.id] = relation

@@ -90,6 +90,13 @@ def support_relations(tx: WriteTransaction, evidence: list[Evidence]) -> None:
     tx.relations.add_evidence([item for item in evidence if tx.relations.find([item.subject_id])])
 
 
+def replace_support(tx: WriteTransaction, ids: list[str], evidence: list[Evidence]) -> None:
+    """Replace the evidence of entities and relations by some of these; nothing is said of those that there aren't."""
+    for writer in (tx.entities, tx.relations):
+        known = writer.find(ids)
+        writer.put_evidence({id_: [item for item in evidence if item.subject_id == id_] for id_ in known})
+
+
 def name_entities(tx: WriteTransaction, aliases: list[Alias]) -> None:
     """Add aliases of those that there are; nothing is said of others."""
     tx.entities.put_aliases([alias for alias in aliases if tx.entities.find([alias.entity_id])])
@@ -187,6 +194,8 @@ entity_operations = st.one_of(
     special(support_entities, listed(s.evidence(s.ids))),
     call("entities.put", listed(s.entities, lambda entity: entity.id)),
     call("entities.delete_evidence", s.evidence_filters),
+    call("entities.find_supported", s.evidence_sources),
+    special(replace_support, few(s.ids | s.relation_ids), listed(s.evidence(s.ids | s.relation_ids))),
     special(fade_entities, slices, s.instants),
     call("entities.fade", listed(st.builds(Faded, s.ids, s.weights, s.weights, s.instants), lambda faded: faded.id)),
     call("entities.find_for_update", listed(entity_keys), listed(s.ids)),
@@ -205,6 +214,7 @@ relation_operations = st.one_of(
     special(support_relations, listed(s.evidence(s.relation_ids))),
     call("relations.put", listed(s.relations, lambda relation: relation.id)),
     call("relations.delete_evidence", s.evidence_filters),
+    call("relations.find_supported", s.evidence_sources),
     special(fade_relations, slices, s.instants),
     call("relations.find_from", listed(s.ids), st.none() | listed(s.relation_types.map(type_key)), s.relation_filters),
     call("relations.versions", listed(relation_keys)),
@@ -273,6 +283,7 @@ ledger_operations = st.one_of(
     call("ledger.delete_transcript_cursors", few(s.ids)),
     call("ledger.add_learned", st.dictionaries(s.names, s.memory_ids, max_size=3)),
     call("ledger.delete_learned", few(s.memory_ids)),
+    call("ledger.find_learned_of", few(s.memory_ids)),
     call(
         "ledger.put_tombstones",
         listed(st.builds(Tombstone, s.names, s.texts, s.instants), lambda stone: stone.content_key),

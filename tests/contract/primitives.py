@@ -20,7 +20,7 @@ from graph_memory.domain.memories import (
     SynapseKey,
 )
 from graph_memory.domain.relations import RelationKey
-from graph_memory.ports.graph_rows import EvidenceFilter, Faded
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded
 from graph_memory.ports.memory_rows import FadedSynapse
 from tests.contract.samples import (
     ALL,
@@ -79,6 +79,8 @@ READS: dict[str, Read] = {
     "relations.mean_weight": lambda tx: tx.relations.mean_weight(ANY_RELATION),
     "relations.type_spelling": lambda tx: tx.relations.type_spelling(["works_on"]),
     "relations.evidence": lambda tx: tx.relations.evidence(["r-now"]),
+    "entities.find_supported": lambda tx: tx.entities.find_supported(EvidenceSources(sessions=["s1"])),
+    "relations.find_supported": lambda tx: tx.relations.find_supported(EvidenceSources(sessions=["s1"])),
     "memories.find": lambda tx: tx.memories.find([1, 2]),
     "memories.find_by_content_key": lambda tx: tx.memories.find_by_content_key(["c1"]),
     "memories.find_by_title": lambda tx: tx.memories.find_by_title(["first note"]),
@@ -111,6 +113,7 @@ READS: dict[str, Read] = {
     "ledger.session_cursors": lambda tx: tx.ledger.session_cursors(),
     "ledger.transcript_cursors": lambda tx: tx.ledger.transcript_cursors(),
     "ledger.find_learned": lambda tx: tx.ledger.find_learned(["k1"]),
+    "ledger.find_learned_of": lambda tx: tx.ledger.find_learned_of([1]),
     "ledger.page_learned": lambda tx: tx.ledger.page_learned(None, ALL),
     "ledger.tombstones": lambda tx: tx.ledger.tombstones(["dead"]),
     "ledger.page_tombstones": lambda tx: tx.ledger.page_tombstones(None, ALL),
@@ -136,6 +139,8 @@ PUTS: dict[str, Write] = {
     "entities.put": lambda tx: tx.entities.put([entity("new"), entity("ada", "Person", "Ada Lovelace", confidence=1)]),
     "entities.put_aliases": lambda tx: tx.entities.put_aliases([Alias("ada", "Augusta"), Alias("ada", "COUNTESS")]),
     "relations.put": lambda tx: tx.relations.put([relation("engine", "engine"), relation("ada", "ada", "KNOWS_ABOUT")]),
+    "entities.put_evidence": lambda tx: tx.entities.put_evidence({"ada": [evidence("ada", day(1))], "engine": []}),
+    "relations.put_evidence": lambda tx: tx.relations.put_evidence({"r-now": [evidence("r-now", day(1))]}),
     "memories.put": lambda tx: tx.memories.put([memory("First note, again", 1, "other text", tags=("x", "y"))]),
     "memories.set_tags": lambda tx: tx.memories.set_tags(1, ["a", "b"]),
     "memories.put_open_links": lambda tx: tx.memories.put_open_links(
@@ -208,6 +213,7 @@ EMPTY_READS: dict[str, Read] = {
     "entities.aliases": lambda tx: tx.entities.aliases([]),
     "entities.type_spelling": lambda tx: tx.entities.type_spelling([]),
     "entities.evidence": lambda tx: tx.entities.evidence([]),
+    "entities.find_supported": lambda tx: tx.entities.find_supported(EvidenceSources()),
     "relations.find": lambda tx: tx.relations.find([]),
     "relations.find_current": lambda tx: tx.relations.find_current([]),
     "relations.find_from": lambda tx: tx.relations.find_from([], None, ANY_RELATION),
@@ -217,6 +223,7 @@ EMPTY_READS: dict[str, Read] = {
     "relations.between": lambda tx: tx.relations.between([], ANY_RELATION, ALL),
     "relations.type_spelling": lambda tx: tx.relations.type_spelling([]),
     "relations.evidence": lambda tx: tx.relations.evidence([]),
+    "relations.find_supported": lambda tx: tx.relations.find_supported(EvidenceSources()),
     "memories.find": lambda tx: tx.memories.find([]),
     "memories.find_by_content_key": lambda tx: tx.memories.find_by_content_key([]),
     "memories.find_by_title": lambda tx: tx.memories.find_by_title([]),
@@ -234,6 +241,7 @@ EMPTY_READS: dict[str, Read] = {
     "ledger.find_items_by_path": lambda tx: tx.ledger.find_items_by_path([]),
     "ledger.transcript_cursors": lambda tx: tx.ledger.transcript_cursors([]),
     "ledger.find_learned": lambda tx: tx.ledger.find_learned([]),
+    "ledger.find_learned_of": lambda tx: tx.ledger.find_learned_of([]),
     "ledger.tombstones": lambda tx: tx.ledger.tombstones([]),
     "upkeep.last_runs": lambda tx: tx.upkeep.last_runs([]),
     "upkeep.merges": lambda tx: tx.upkeep.merges([]),
@@ -247,11 +255,13 @@ EMPTY_WRITES: dict[str, Write] = {
     "entities.delete_aliases": lambda tx: tx.entities.delete_aliases([]),
     "entities.delete": lambda tx: tx.entities.delete([]),
     "entities.add_evidence": lambda tx: tx.entities.add_evidence([]),
+    "entities.put_evidence": lambda tx: tx.entities.put_evidence({}),
     "entities.fade": lambda tx: tx.entities.fade([]),
     "relations.put": lambda tx: tx.relations.put([]),
     "relations.delete": lambda tx: tx.relations.delete([]),
     "relations.delete_of_entities": lambda tx: tx.relations.delete_of_entities([]),
     "relations.add_evidence": lambda tx: tx.relations.add_evidence([]),
+    "relations.put_evidence": lambda tx: tx.relations.put_evidence({}),
     "relations.fade": lambda tx: tx.relations.fade([]),
     "memories.add": lambda tx: tx.memories.add([]),
     "memories.put": lambda tx: tx.memories.put([]),

@@ -38,7 +38,7 @@ from graph_memory.domain.memories import (
 from graph_memory.domain.names import memory_slug, name_key, type_key
 from graph_memory.domain.queries import Clause, Operator, Term, TextQuery
 from graph_memory.domain.relations import Relation, RelationFilter
-from graph_memory.ports.graph_rows import EvidenceFilter
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources
 from tests.contract.samples import ALL, cloud_item, day, item
 
 # ----------------------------------------------------------------------------------------------------------- values
@@ -116,6 +116,7 @@ def evidence(subjects: st.SearchStrategy[str]) -> st.SearchStrategy[Evidence]:
         at=instants,
         provenance=provenances,
         text=st.none() | texts,
+        properties=st.just({}) | st.dictionaries(names, json_values, max_size=2),
     )
 
 
@@ -242,6 +243,8 @@ memory_filters = st.builds(
     session_id=st.none() | sessions,
     source_file=st.none() | st.sampled_from(["f1", "f2"]),
     updated_since=maybe_instants,
+    created_since=maybe_instants,
+    created_before=maybe_instants,
 )
 synapse_filters = st.builds(
     SynapseFilter,
@@ -257,6 +260,14 @@ evidence_filters = st.builds(
     since=maybe_instants,
     before=maybe_instants,
 ).filter(lambda where: where != EvidenceFilter())
+evidence_sources = st.builds(
+    EvidenceSources,
+    sessions=st.lists(sessions, max_size=2),
+    files=st.lists(st.sampled_from(["f1", "f2"]), max_size=1),
+    memory_ids=st.lists(memory_ids, max_size=2),
+    since=maybe_instants,
+    before=maybe_instants,
+)
 
 
 def _query(asked: list[str], operator: Operator, *, is_loose: bool) -> TextQuery:

@@ -172,6 +172,7 @@ def test_a_known_content_key_keeps_its_memory(alice: Caller) -> None:
     assert list(alice.read(lambda tx: tx.ledger.page_learned(None, 2))) == [("a", 1), ("b", 2)]
     assert list(alice.read(lambda tx: tx.ledger.page_learned("b", 2))) == [("c", 1)]
     assert list(alice.read(lambda tx: tx.ledger.page_learned("", 1))) == [("a", 1)]
+    assert alice.read(lambda tx: tx.ledger.find_learned_of([1, 99])) == {"a": 1, "c": 1}
     assert alice.write(lambda tx: tx.ledger.delete_learned([1, 99])) == 2
     assert list(alice.read(lambda tx: tx.ledger.page_learned(None, ALL))) == [("b", 2)]
 

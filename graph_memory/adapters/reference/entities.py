@@ -5,7 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph_memory.adapters.reference.evidence import evidence_by_time, with_evidence, without_evidence
+from graph_memory.adapters.reference.evidence import (
+    evidence_by_time,
+    replaced,
+    supported,
+    with_evidence,
+    without_evidence,
+)
 from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.adapters.reference.text import Field, score, texts_within, trigrams, words
 from graph_memory.domain.entities import Alias, Entity, EntityFilter, EntityKey, EntityOrder, Evidence
@@ -14,7 +20,7 @@ from graph_memory.domain.instants import to_micros
 from graph_memory.domain.ledger import VectorOwner
 from graph_memory.domain.names import name_key, type_key
 from graph_memory.domain.queries import TextHit, TextQuery
-from graph_memory.ports.graph_rows import EvidenceFilter, Faded, FadingEntity
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingEntity
 
 _NAME_WEIGHT = 4.0
 _PROPERTY_WEIGHT = 1.0
@@ -108,6 +114,10 @@ class ReferenceEntityReader:
     def evidence(self, ids: Collection[str]) -> Mapping[str, Sequence[Evidence]]:
         """List evidence; entities without any are left out."""
         return evidence_by_time(self._rows.entity_evidence, ids)
+
+    def find_supported(self, sources: EvidenceSources) -> Sequence[str]:
+        """Find entities that have evidence from any of these sources."""
+        return supported(self._rows.entity_evidence, sources)
 
     def _matching(self, where: EntityFilter) -> list[Entity]:
         counts = self._relation_counts()
@@ -208,6 +218,10 @@ class ReferenceEntityWriter(ReferenceEntityReader):
         """Remove contributions; return the ids of the entities that lost some."""
         self._rows.entity_evidence, losers = without_evidence(self._rows.entity_evidence, where)
         return losers
+
+    def put_evidence(self, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these entities."""
+        self._rows.entity_evidence = replaced(self._rows.entity_evidence, evidence, self._rows.entities)
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingEntity], str | None]:
         """Read a slice of all entities, by id."""

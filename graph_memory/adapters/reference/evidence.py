@@ -5,7 +5,7 @@ from collections.abc import Collection, Container, Mapping, Sequence
 from graph_memory.adapters.reference.rows import stored
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
-from graph_memory.ports.graph_rows import EvidenceFilter
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources
 
 BySubject = Mapping[str, tuple[Evidence, ...]]
 
@@ -42,6 +42,33 @@ def without_evidence(kept: BySubject, where: EvidenceFilter) -> tuple[dict[str, 
     left = {id_: tuple(item for item in items if not _is_meant(item, where)) for id_, items in kept.items()}
     losers = sorted(id_ for id_, items in left.items() if len(items) < len(kept[id_]))
     return {id_: items for id_, items in left.items() if items}, losers
+
+
+def supported(kept: BySubject, sources: EvidenceSources) -> list[str]:
+    """List the subjects that have evidence from any of these sources, in order."""
+    return sorted(id_ for id_, items in kept.items() if any(_is_from(item, sources) for item in items))
+
+
+def replaced(
+    kept: BySubject, evidence: Mapping[str, Sequence[Evidence]], subjects: Container[str]
+) -> dict[str, tuple[Evidence, ...]]:
+    """Return what is kept with other evidence for some subjects.
+
+    Raises:
+        Conflict: there is no such subject.
+    """
+    left = {id_: items for id_, items in kept.items() if id_ not in evidence}
+    return with_evidence(left, [item for items in evidence.values() for item in items], subjects)
+
+
+def _is_from(item: Evidence, sources: EvidenceSources) -> bool:
+    source = item.provenance
+    return (
+        source.session in sources.sessions
+        or source.file in sources.files
+        or source.memory_id in sources.memory_ids
+        or (sources.since is not None and sources.before is not None and sources.since <= item.at < sources.before)
+    )
 
 
 def _is_meant(item: Evidence, where: EvidenceFilter) -> bool:

@@ -69,6 +69,11 @@ class ReferenceLedgerReader:
         """Find which content keys are known."""
         return {key: self._rows.learned[key] for key in keys if key in self._rows.learned}
 
+    def find_learned_of(self, memory_ids: Collection[int]) -> Mapping[str, int]:
+        """Find the content keys that went into these memories."""
+        wanted = set(memory_ids)
+        return {key: id_ for key, id_ in self._rows.learned.items() if id_ in wanted}
+
     def page_learned(self, after: str | None, limit: int) -> Sequence[tuple[str, int]]:
         """List known content keys with their memories, by key, from the first past `after`."""
         return sorted(item for item in self._rows.learned.items() if after is None or item[0] > after)[:limit]

@@ -242,6 +242,15 @@ class ReferenceMemoryWriter(ReferenceMemoryReader):
                 raise Conflict(f"a version needs its memory {version.memory_id}")
             self._rows.versions.append(stored(version))
 
+    def put_versions(self, versions: Mapping[int, Sequence[MemoryVersion]]) -> None:
+        """Replace the earlier texts of these memories.
+
+        Raises:
+            Conflict: there is no such memory.
+        """
+        self._rows.versions = [it for it in self._rows.versions if it.memory_id not in versions]
+        self.add_versions([it for kept in versions.values() for it in kept])
+
     def renew_common_terms(self) -> int:
         """Take as common the words that are in more than a tenth of the memories, and in more than fifty."""
         floor = max(_MIN_COMMON, len(self._rows.memories) / 10)

@@ -5,14 +5,20 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from graph_memory.adapters.reference.evidence import evidence_by_time, with_evidence, without_evidence
+from graph_memory.adapters.reference.evidence import (
+    evidence_by_time,
+    replaced,
+    supported,
+    with_evidence,
+    without_evidence,
+)
 from graph_memory.adapters.reference.rows import Rows, detached, stored
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.instants import to_micros
 from graph_memory.domain.names import type_key
 from graph_memory.domain.relations import Relation, RelationFilter, RelationKey, strongest_first
-from graph_memory.ports.graph_rows import EvidenceFilter, Faded, FadingRelation
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingRelation
 
 
 class ReferenceRelationReader:
@@ -97,6 +103,10 @@ class ReferenceRelationReader:
         """List evidence; versions without any are left out."""
         return evidence_by_time(self._rows.relation_evidence, ids)
 
+    def find_supported(self, sources: EvidenceSources) -> Sequence[str]:
+        """Find versions that have evidence from any of these sources."""
+        return supported(self._rows.relation_evidence, sources)
+
     def _matching(self, where: RelationFilter) -> list[Relation]:
         return [relation for relation in self._rows.relations.values() if where.matches(relation)]
 
@@ -150,6 +160,10 @@ class ReferenceRelationWriter(ReferenceRelationReader):
         """Remove contributions; return the ids of the versions that lost some."""
         self._rows.relation_evidence, losers = without_evidence(self._rows.relation_evidence, where)
         return losers
+
+    def put_evidence(self, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these versions."""
+        self._rows.relation_evidence = replaced(self._rows.relation_evidence, evidence, self._rows.relations)
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingRelation], str | None]:
         """Read a slice of all current relations, by id."""

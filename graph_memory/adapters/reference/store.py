@@ -106,6 +106,10 @@ class ReferenceStore:
         """List the tenants that have any row, in order."""
         return tuple(sorted(tenant for tenant, rows in self._tenants.items() if not rows.is_empty))
 
+    def erase_traces(self) -> None:
+        """Do nothing: what was deleted is nowhere."""
+        self._check_open()
+
     def close(self) -> None:
         """Refuse further transactions; safe to call again."""
         self._is_closed = True

@@ -22,7 +22,7 @@ from graph_memory.domain.errors import Conflict
 from graph_memory.domain.instants import to_micros
 from graph_memory.domain.ledger import VectorOwner
 from graph_memory.domain.queries import TextHit, TextQuery
-from graph_memory.ports.graph_rows import EvidenceFilter, Faded, FadingEntity
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingEntity
 
 _COLUMNS = """entities.id, entities.type, entities.name, entities.confidence, entities.created_at, entities.last_seen,
     entities.decayed_at, entities.mention_count, entities.properties, entities.source_file"""
@@ -237,6 +237,10 @@ class SqliteEntityReader:
         """List evidence; entities without any are left out."""
         return ENTITY_EVIDENCE.find(self._session, set(ids))
 
+    def find_supported(self, sources: EvidenceSources) -> Sequence[str]:
+        """Find entities that have evidence from any of these sources."""
+        return ENTITY_EVIDENCE.supported(self._session, sources)
+
 
 class SqliteEntityWriter(SqliteEntityReader):
     """Change entities; see `EntityWriter`."""
@@ -319,6 +323,10 @@ class SqliteEntityWriter(SqliteEntityReader):
     def delete_evidence(self, where: EvidenceFilter) -> Sequence[str]:
         """Remove contributions; return the ids of the entities that lost some."""
         return ENTITY_EVIDENCE.delete(self._session, where)
+
+    def put_evidence(self, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these entities."""
+        ENTITY_EVIDENCE.replace(self._session, evidence)
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingEntity], str | None]:
         """Read a slice of all entities, as they were stored."""

@@ -3,12 +3,20 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from graph_memory.adapters.sqlite.rows import instant, listed, micros, provenance, provenance_columns
+from graph_memory.adapters.sqlite.rows import (
+    from_json,
+    instant,
+    listed,
+    micros,
+    provenance,
+    provenance_columns,
+    to_json,
+)
 from graph_memory.adapters.sqlite.session import Session, Value, composed
 from graph_memory.domain.entities import Evidence, EvidenceKind
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.instants import to_micros
-from graph_memory.ports.graph_rows import EvidenceFilter
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources
 
 
 class EvidenceRows:
@@ -22,13 +30,17 @@ class EvidenceRows:
         self._add = composed(_ADD, **parts)
         self._losers = composed(_LOSERS, **parts, where="$where")
         self._delete = composed(_DELETE, **parts, where="$where")
+        self._supported = composed(_SUPPORTED, **parts)
+        self._clear = composed(_CLEAR, **parts)
 
     def find(self, session: Session, ids: Collection[str]) -> Mapping[str, Sequence[Evidence]]:
         """List the evidence for each subject, by `at`, then as added."""
         found: defaultdict[str, list[Evidence]] = defaultdict(list)
         for row in session.rows(self._find, (listed(ids), session.tenant)):
-            id_, kind, amount, at, text, *source = row
-            found[id_].append(Evidence(id_, EvidenceKind(kind), amount, instant(at), provenance(*source), text))
+            id_, kind, amount, at, text, stated, *source = row
+            properties = {} if stated is None else from_json(stated)
+            piece = Evidence(id_, EvidenceKind(kind), amount, instant(at), provenance(*source), text, properties)
+            found[id_].append(piece)
         return dict(found)
 
     def add(self, session: Session, evidence: Collection[Evidence]) -> None:
@@ -58,10 +70,32 @@ class EvidenceRows:
         session.run(composed(self._delete, where=meant), values)
         return losers
 
+    def supported(self, session: Session, sources: EvidenceSources) -> Sequence[str]:
+        """List the subjects that have evidence from any of these sources, in order."""
+        values: dict[str, Value] = {
+            "tenant": session.tenant,
+            "sessions": listed(sources.sessions),
+            "files": listed(sources.files),
+            "memory_ids": listed(sources.memory_ids),
+            "since": micros(sources.since),
+            "before": micros(sources.before),
+        }
+        return [id_ for (id_,) in session.rows(self._supported, values)]
+
+    def replace(self, session: Session, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these subjects.
+
+        Raises:
+            Conflict: there is no such subject.
+        """
+        session.run(self._clear, (listed(evidence.keys()), session.tenant))
+        self.add(session, [item for items in evidence.values() for item in items])
+
     @staticmethod
     def _row(tenant: int, subject: int, item: Evidence) -> tuple[Value, ...]:
         source = provenance_columns(item.provenance)
-        return (tenant, subject, item.kind.value, item.amount, to_micros(item.at), item.text, *source)
+        stated = to_json(item.properties) if item.properties else None
+        return (tenant, subject, item.kind.value, item.amount, to_micros(item.at), item.text, stated, *source)
 
 
 def _translated(where: EvidenceFilter) -> tuple[list[str], dict[str, Value]]:
@@ -77,8 +111,8 @@ def _translated(where: EvidenceFilter) -> tuple[list[str], dict[str, Value]]:
 
 
 _FIND = """
-    select subjects.id, evidence.kind, evidence.amount, evidence.at, evidence.text, evidence.source_type,
-        evidence.session, evidence.transcript, evidence.file, evidence.memory_id
+    select subjects.id, evidence.kind, evidence.amount, evidence.at, evidence.text, evidence.properties,
+        evidence.source_type, evidence.session, evidence.transcript, evidence.file, evidence.memory_id
     from json_each(?) as wanted
     cross join $subjects as subjects on subjects.tenant = ? and subjects.id = wanted.value
     cross join $evidence as evidence on evidence.subject = subjects.pk
@@ -89,13 +123,36 @@ _KEYS = """
     from json_each(?) as wanted cross join $subjects as subjects on subjects.tenant = ? and subjects.id = wanted.value
 """
 _ADD = """
-    insert into $evidence (tenant, subject, kind, amount, at, text, source_type, session, transcript, file, memory_id)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    insert into $evidence (
+        tenant, subject, kind, amount, at, text, properties, source_type, session, transcript, file, memory_id
+    ) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _LOSERS = """
     select distinct subjects.id from $evidence as evidence join $subjects as subjects on subjects.pk = evidence.subject
     where evidence.tenant = :tenant and $where
     order by subjects.id
+"""
+_SUPPORTED = """
+    select subjects.id from (
+        select evidence.subject from json_each(:sessions) as wanted cross join $evidence as evidence
+        on evidence.tenant = :tenant and evidence.session = wanted.value
+        union
+        select evidence.subject from json_each(:files) as wanted cross join $evidence as evidence
+        on evidence.tenant = :tenant and evidence.file = wanted.value
+        union
+        select evidence.subject from json_each(:memory_ids) as wanted cross join $evidence as evidence
+        on evidence.tenant = :tenant and evidence.memory_id = wanted.value
+        union
+        select evidence.subject from $evidence as evidence
+        where :since is not null and evidence.tenant = :tenant and evidence.at >= :since and evidence.at < :before
+    ) as found join $subjects as subjects on subjects.pk = found.subject
+    order by subjects.id
+"""
+_CLEAR = """
+    delete from $evidence where subject in (
+        select subjects.pk from json_each(?) as wanted
+        cross join $subjects as subjects on subjects.tenant = ? and subjects.id = wanted.value
+    )
 """
 _DELETE = "delete from $evidence as evidence where evidence.tenant = :tenant and $where"
 

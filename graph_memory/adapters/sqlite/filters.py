@@ -85,6 +85,10 @@ def memories_that(where: MemoryFilter) -> Condition:
         condition.add("memories.source_file = :source_file", source_file=where.source_file)
     if where.updated_since is not None:
         condition.add("memories.updated_at >= :updated_since", updated_since=to_micros(where.updated_since))
+    if where.created_since is not None:
+        condition.add("memories.created_at >= :created_since", created_since=to_micros(where.created_since))
+    if where.created_before is not None:
+        condition.add("memories.created_at < :created_before", created_before=to_micros(where.created_before))
     return condition
 
 

@@ -72,6 +72,10 @@ _DELETE_TRANSCRIPTS = "delete from transcript_cursors where tenant = ? and path 
 _LEARNED = """
     select content_key, memory_id from learned where tenant = ? and content_key in (select value from json_each(?))
 """
+_LEARNED_OF = """
+    select learned.content_key, learned.memory_id from json_each(?) as wanted
+    cross join learned on learned.tenant = ? and learned.memory_id = wanted.value
+"""
 _PAGE_LEARNED = """
     select content_key, memory_id from learned
     where tenant = ? and content_key $is_beyond ? order by content_key limit ?
@@ -173,6 +177,10 @@ class SqliteLedgerReader:
     def find_learned(self, keys: Collection[str]) -> Mapping[str, int]:
         """Find which content keys are known."""
         return dict(self._session.rows(_LEARNED, (self._session.tenant, listed(keys))))
+
+    def find_learned_of(self, memory_ids: Collection[int]) -> Mapping[str, int]:
+        """Find the content keys that went into these memories."""
+        return dict(self._session.rows(_LEARNED_OF, (listed(set(memory_ids)), self._session.tenant)))
 
     def page_learned(self, after: str | None, limit: int) -> Sequence[tuple[str, int]]:
         """List known content keys with their memories, by key, from the first past `after`."""

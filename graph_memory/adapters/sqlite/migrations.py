@@ -41,7 +41,15 @@ def _create_tables(connection: apsw.Connection) -> None:
     add_tenant(connection, LOCAL_TENANT)
 
 
-MIGRATIONS: Sequence[Migration] = (Migration(1, "tables", _create_tables),)
+def _keep_stated_properties(connection: apsw.Connection) -> None:
+    for table in ("entity_evidence", "relation_evidence"):
+        connection.execute(f"alter table {table} add column properties text")
+
+
+MIGRATIONS: Sequence[Migration] = (
+    Migration(1, "tables", _create_tables),
+    Migration(2, "properties of evidence", _keep_stated_properties),
+)
 """All steps, in order; a step that was released is never changed."""
 
 

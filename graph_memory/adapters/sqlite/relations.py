@@ -11,7 +11,7 @@ from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.relations import Relation, RelationFilter, RelationKey
-from graph_memory.ports.graph_rows import EvidenceFilter, Faded, FadingRelation
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingRelation
 
 
 class SqliteRelationReader:
@@ -102,6 +102,10 @@ class SqliteRelationReader:
         """List evidence; versions without any are left out."""
         return RELATION_EVIDENCE.find(self._session, set(ids))
 
+    def find_supported(self, sources: EvidenceSources) -> Sequence[str]:
+        """Find versions that have evidence from any of these sources."""
+        return RELATION_EVIDENCE.supported(self._session, sources)
+
     def _of_keys(self, statement: str, keys: Collection[RelationKey]) -> Sequence[Relation]:
         values: dict[str, Value] = {"keys": listed([list(key) for key in set(keys)]), "tenant": self._session.tenant}
         return self._relations(statement, values)
@@ -161,6 +165,10 @@ class SqliteRelationWriter(SqliteRelationReader):
     def delete_evidence(self, where: EvidenceFilter) -> Sequence[str]:
         """Remove contributions; return the ids of the versions that lost some."""
         return RELATION_EVIDENCE.delete(self._session, where)
+
+    def put_evidence(self, evidence: Mapping[str, Sequence[Evidence]]) -> None:
+        """Replace the evidence for these versions."""
+        RELATION_EVIDENCE.replace(self._session, evidence)
 
     def scan_fading(self, after: str | None, limit: int) -> tuple[Sequence[FadingRelation], str | None]:
         """Read a slice of all current relations, as they were stored."""

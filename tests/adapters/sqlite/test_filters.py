@@ -150,6 +150,8 @@ def test_relations(alice: Caller, where: RelationFilter) -> None:
         session_id=maybe(st.sampled_from(["s1", "none"])),
         source_file=maybe(st.sampled_from(["f", "none"])),
         updated_since=maybe(instants),
+        created_since=maybe(instants),
+        created_before=maybe(instants),
     )
 )
 def test_memories(alice: Caller, where: MemoryFilter) -> None:
