@@ -48,6 +48,7 @@ class EntityResolver:
         self._entities: dict[str, Entity] = {}
         self._by_key: dict[EntityKey, str] = {}
         self._created: dict[str, None] = {}
+        self._created_by_name: dict[str, list[str]] = {}
         self._merged: dict[str, None] = {}
         self._evidence: list[Evidence] = []
         self._said: dict[str, dict[str, JsonValue]] = {}
@@ -78,6 +79,9 @@ class EntityResolver:
             self._by_key[key] = entity.id
             self._entities[entity.id] = entity
         self._spelling = dict(self._tx.entities.type_spelling({key.type_key for key in keys}))
+        new = [it for it in self._statements if it.key not in self._by_key]
+        wanted = {id_ for it in new for id_ in _ids_for(it.type or DEFAULT_ENTITY_TYPE, it.name)}
+        self._taken = self._tx.entities.find(wanted).keys() if wanted else set()
 
     def _settle(self, statement: EntityStatement) -> str:
         entity_id = self._find(statement)
@@ -106,7 +110,7 @@ class EntityResolver:
 
     def _candidates(self, key: str) -> list[str]:
         found = {it.id for it in self._named.get(key, ())}
-        found.update(it for it in self._created if name_key(self._entities[it].name) == key)
+        found.update(self._created_by_name.get(key, ()))
         return sorted(found)
 
     def _only(self, name: str, candidates: Sequence[str], argument: str) -> str | None:
@@ -140,14 +144,13 @@ class EntityResolver:
         )
         self._by_key[key] = entity_id
         self._created[entity_id] = None
+        self._created_by_name.setdefault(key.name_key, []).append(entity_id)
         self._evidence.append(self._piece(entity_id, EvidenceKind.EXPLICIT, initial))
         return entity_id
 
     def _free_id(self, type_name: str, name: str) -> str:
-        longer = short_hash(type_key(type_name) + "\0" + name_key(name), 24)
-        options = (entity_slug(name), suffixed_entity_slug(type_name, name), f"{entity_slug(name)}-{longer}")
-        taken = self._tx.entities.find(options)
-        return next(it for it in options if it not in taken and it not in self._entities)
+        options = _ids_for(type_name, name)
+        return next(it for it in options if it not in self._taken and it not in self._entities)
 
     def _support(self, entity_id: str, statement: EntityStatement) -> None:
         entity = self._entities[entity_id]
@@ -195,6 +198,12 @@ class EntityResolver:
     def name_of(self, entity_id: str) -> str:
         """Return the display name of an entity of the batch."""
         return self._entities[entity_id].name
+
+
+def _ids_for(type_name: str, name: str) -> Sequence[str]:
+    """List the ids that an entity may have, best first; the last is its own by the length of its hash."""
+    longer = short_hash(type_key(type_name) + "\0" + name_key(name), 24)
+    return entity_slug(name), suffixed_entity_slug(type_name, name), f"{entity_slug(name)}-{longer}"
 
 
 def apply_entities(tx: WriteTransaction, resolved: Resolved) -> None:

@@ -125,6 +125,7 @@ _PUT_LINK = """
         target = excluded.target, is_ambiguous = excluded.is_ambiguous
 """
 _DELETE_LINK = "delete from open_links where tenant = ? and memory_id = ? and target_key = ?"
+_DELETE_VERSIONS = "delete from memory_versions where memory_id = ? and tenant = ?"
 _ADD_VERSION = "insert into memory_versions (tenant, memory_id, title, content, replaced_at) values (?, ?, ?, ?, ?)"
 
 
@@ -381,6 +382,16 @@ class SqliteMemoryWriter(SqliteMemoryReader):
             for version in versions
         ]
         self._session.run_many(_ADD_VERSION, rows)
+
+    def put_versions(self, versions: Mapping[int, Sequence[MemoryVersion]]) -> None:
+        """Replace the earlier texts of these memories.
+
+        Raises:
+            Conflict: there is no such memory.
+        """
+        tenant, first = self._session.tenant, self._session.first_key
+        self._session.run_many(_DELETE_VERSIONS, [(first + it, tenant) for it in versions])
+        self.add_versions([it for kept in versions.values() for it in kept])
 
     def renew_common_terms(self) -> int:
         """Take as common the words that are in more than one of 500 memories, and in more than fifty."""
