@@ -1,5 +1,6 @@
 """Composition of the daemon: one per home, from its first words to its end."""
 
+import asyncio
 import logging
 import os
 import sys
@@ -17,6 +18,7 @@ from daemon.exits import Exit, exit_for
 from daemon.incidents import Incidents
 from daemon.instance import hold_home, write_holder
 from daemon.learning import IngestLearner, build_pipeline
+from daemon.metrics import MetricsEndpoint
 from daemon.orders import Orders
 from daemon.report import look_at_work, work_json
 from daemon.schedule import DueJobs, Schedule
@@ -149,6 +151,7 @@ class _Daemon:
             clock=services.clock,
         )
         self._socket = StatusSocket(services.home, self._signs.tell)
+        self._metrics = MetricsEndpoint(lambda: asyncio.run(self._signs.tell()))
         self._state_problem: str | None = None
 
     def run(self, ending: threading.Event) -> Exit:
@@ -160,6 +163,7 @@ class _Daemon:
             self._name_holder()
             self._watcher.start()
             self._socket.start()
+            self._metrics.put(self._services.settings.metrics)
             worker.start()
             self._schedule.start()
             self._live(worker, ending)
@@ -190,6 +194,7 @@ class _Daemon:
         if worker.ident is not None:
             worker.join()
         self._learner.close()
+        self._metrics.stop()
         self._socket.stop()
         self._signs.close()
         logging.getLogger().removeHandler(self._incidents)
@@ -210,6 +215,7 @@ class _Daemon:
         self._services = services
         self._jobs.put_services(services)
         self._schedule.put_times(jobs)
+        self._metrics.put(settings.metrics)
 
     def greet(self) -> None:
         """Say what will be read before any of it is."""
@@ -247,7 +253,7 @@ class _Daemon:
 
     def _problems(self) -> Iterator[str]:
         """Yield what works less well than it should, each with its reason."""
-        parts = (self._worker.progress, self._watcher, self._socket, self.orders)
+        parts = (self._worker.progress, self._watcher, self._socket, self.orders, self._metrics)
         problems = (*(it.problem for it in parts), *self._learner.unreadable, log_problem(), self._state_problem)
         yield from (it for it in problems if it is not None)
 

@@ -120,10 +120,12 @@ class VitalSigns:
             cpu_share=round(taken.cpu_share, 3),
             items_per_minute=learned.items,
             bytes_per_minute=learned.bytes,
+            learned_bytes=parts.rates.total.bytes,
             memory_bytes=memory,
             descriptors=self._process.num_fds(),
             threads=self._process.num_threads(),
             process_cpu_share=round(self._cpu_share(), 3),
+            cpu_seconds=round(self._cpu_seconds(), 3),
             database_bytes=_size(parts.home.database),
             wal_bytes=_size(parts.home.write_ahead_log),
             budget={

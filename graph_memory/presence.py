@@ -87,10 +87,12 @@ class DaemonState:
     cpu_share: float = 0.0
     items_per_minute: int = 0
     bytes_per_minute: int = 0
+    learned_bytes: int = 0
     memory_bytes: int = 0
     descriptors: int = 0
     threads: int = 0
     process_cpu_share: float = 0.0
+    cpu_seconds: float = 0.0
     database_bytes: int = 0
     wal_bytes: int = 0
     budget: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
