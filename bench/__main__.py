@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-BENCHES = ("start", "tools", "concurrency", "store_sqlite", "transcripts", "ingest", "redaction")
+BENCHES = ("start", "tools", "concurrency", "store_sqlite", "decay_contention", "transcripts", "ingest", "redaction")
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ class Client:
             if found and number > 2 * len(WORDS) and not found["count"]:
                 self.failures.append(f"memory_search: {word} was not found")
 
-    def verify(self, others: "list[Client]") -> None:
+    def verify(self, others: "Sequence[Client]") -> None:
         """Read back, through this server, what all of them were told is stored."""
         for other in others:
             for id_, title in other.titles.items():

@@ -148,7 +148,8 @@ class TimedStore:
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
         self.writes: list[float] = []
-        self.read, self.identity, self.tenants, self.close = store.read, store.identity, store.tenants, store.close
+        self.read, self.identity, self.tenants = store.read, store.identity, store.tenants
+        self.erase_traces, self.close = store.erase_traces, store.close
 
     def write(self, principal: Principal, work: Callable[[WriteTransaction], T]) -> T:
         began = time.perf_counter()

@@ -9,12 +9,11 @@ from graph_memory.domain.expiry import archived, has_expired, unchanged_since
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import Store, WriteTransaction
+from graph_memory.services.pacing import Pace
 
 SLICE = 250
 """Memories a transaction archives: their whole rows are written, so it holds the lock about as long as decay does."""
 PAGE = 5_000
-PAUSE_SECONDS = 0.003
-"""Between two transactions, so that waiting clients get in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +45,22 @@ class Expire:
         now = self._clock()
         since = unchanged_since(now, self._policy)
         report = Expired()
+        pace = Pace(self._pause)
         after = 0
         # Whoever looks for them holds no lock: few of many memories expire in a night.
         while ids := self._due(principal, now, since, after):
             after = ids[-1]
             for first in range(0, len(ids), SLICE):
-                report = report.plus(self._archive(principal, ids[first : first + SLICE], now, since))
-                self._pause(PAUSE_SECONDS)
+                part = ids[first : first + SLICE]
+                report = report.plus(self._archive(principal, part, now, since, pace))
+                pace.rest()
         return report
 
     def _due(self, principal: Principal, now: datetime, since: datetime, after: int) -> Sequence[int]:
         return self._store.read(principal, lambda tx: tx.memories.page_expired(now, since, after, PAGE))
 
-    def _archive(self, principal: Principal, ids: Sequence[int], now: datetime, since: datetime) -> Expired:
-        return self._store.write(principal, lambda tx: _archive(tx, ids, now, since))
+    def _archive(self, principal: Principal, ids: Sequence[int], now: datetime, since: datetime, pace: Pace) -> Expired:
+        return pace.write(self._store, principal, lambda tx: _archive(tx, ids, now, since))
 
 
 def _archive(tx: WriteTransaction, ids: Sequence[int], now: datetime, since: datetime) -> Expired:

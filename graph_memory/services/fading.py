@@ -13,12 +13,11 @@ from graph_memory.domain.names import type_key
 from graph_memory.ports.graph_rows import Faded, FadingEntity, FadingRelation
 from graph_memory.ports.store import WriteTransaction
 
-SLICE = 5_000
-"""Rows that a transaction of decay changes: smaller ones take longer in all, larger ones keep clients waiting."""
 MAX_DETAILS = 100
 
-Step: TypeAlias = Callable[[WriteTransaction, str | None, bool], tuple[Callable[[], None], str | None]]
-"""Does a slice (from where on, whether it is only for show); returns how to count it, and where the next begins."""
+Counting: TypeAlias = Callable[[], None]
+Step: TypeAlias = Callable[[WriteTransaction, str | None, int], tuple[Counting, str | None]]
+"""Does a slice (from where on, of how many rows); returns how to count it, and where the next begins."""
 
 
 class FadedEntity(NamedTuple):
@@ -48,34 +47,33 @@ class Fading:
     A slice is counted by what its step returns, once its transaction is kept: its work may run twice.
     """
 
-    def __init__(self, policy: DecayPolicy, now: datetime) -> None:
+    def __init__(self, policy: DecayPolicy, now: datetime, *, dry_run: bool) -> None:
+        self._is_for_show = dry_run
         self._policy, self._now, self._now_micros = policy, now, to_micros(now)
         rates = policy.by_type_key()
         self._rate_of = cache(lambda name: rates.get(type_key(name), policy.other_rate))
         self._nodes = self._edges = self._weak_nodes = self._weak_edges = 0
         self._details: list[FadedEntity] = []
 
-    def entities(self, tx: WriteTransaction, after: str | None, dry_run: bool) -> tuple[Callable[[], None], str | None]:
+    def entities(self, tx: WriteTransaction, after: str | None, limit: int) -> tuple[Counting, str | None]:
         """Let the confidences of a slice of entities fall; those that are exempt stay as they are."""
-        rows, following = tx.entities.scan_fading(after, SLICE)
+        rows, following = tx.entities.scan_fading(after, limit)
         rate_of, now, until = self._rate_of, self._now_micros, self._now
         fallen = [
             it.confidence if it.is_exempt else decayed_since(it.confidence, rate_of(it.type), it.since, now)
             for it in rows
         ]
-        if not dry_run:
+        if not self._is_for_show:
             pairs = zip(rows, fallen, strict=True)
             tx.entities.fade(Faded(it.id, it.confidence, new, until) for it, new in pairs if not it.is_exempt)
         return (lambda: self._count_entities(rows, fallen)), following
 
-    def relations(
-        self, tx: WriteTransaction, after: str | None, dry_run: bool
-    ) -> tuple[Callable[[], None], str | None]:
+    def relations(self, tx: WriteTransaction, after: str | None, limit: int) -> tuple[Counting, str | None]:
         """Let the weights of a slice of current relations fall."""
-        rows, following = tx.relations.scan_fading(after, SLICE)
+        rows, following = tx.relations.scan_fading(after, limit)
         rate, now, until = self._policy.relation_rate, self._now_micros, self._now
         fallen = [decayed_since(weight, rate, since, now) for _, weight, since in rows]
-        if not dry_run:
+        if not self._is_for_show:
             tx.relations.fade(Faded(id_, old, new, until) for (id_, old, _), new in zip(rows, fallen, strict=True))
         return (lambda: self._count_relations(rows, fallen)), following
 

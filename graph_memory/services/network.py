@@ -19,11 +19,7 @@ from graph_memory.domain.synapse_decay import (
 )
 from graph_memory.ports.memory_rows import FadedSynapse, FadingSynapse
 from graph_memory.ports.store import Store, WriteTransaction
-
-SLICE = 5_000
-"""Rows of one transaction: small enough that clients don't notice, large enough to get done."""
-PAUSE_SECONDS = 0.003
-"""Between two transactions, so that waiting clients get in."""
+from graph_memory.services.pacing import Pace
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +58,40 @@ class MemoryDecay:
         """
         policy = decay_policy(self._policy, decay_days, prune_floor)
         now = self._clock()
-        matrix = self._store.write(principal, _matrix)
+        cycle = _Cycle(self._store.write(principal, _matrix), now, policy)
         report = MemoryDecayReport()
+        pace = Pace(self._pause)
         after: str | None = None
         while True:
-            part, after = self._store.write(principal, lambda tx, start=after: _slice(tx, start, matrix, now, policy))  # type: ignore[misc]
+            part, after = self._slice(principal, cycle, after, pace)
             report = report.plus(part)
             if after is None:
                 break
-            self._pause(PAUSE_SECONDS)
+            pace.rest()
         data = {"decayed": report.decayed, "pruned": report.pruned, "access_exempted": report.access_exempted}
         event = audit_event("memory_decay_applied", now, {**data})
         self._store.write(principal, lambda tx: tx.upkeep.add_audit([event]))
         return report
+
+    def _slice(
+        self, principal: Principal, cycle: "_Cycle", after: str | None, pace: Pace
+    ) -> tuple[MemoryDecayReport, str | None]:
+        return pace.write(self._store, principal, lambda tx: _fade(tx, cycle, after, pace.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cycle:
+    """What links fade by, up to when."""
+
+    matrix: DecayMatrix
+    now: datetime
+    policy: MemoryPolicy
+
+    def fading(self, row: FadingSynapse) -> Fading | None:
+        kind = row.key.connection_type
+        rate = rate_of(self.matrix, row.source_layer, row.target_layer, kind)
+        link = FadingWeight(row.weight, row.since, row.touched_at, kind, rate, row.cycle_access_count)
+        return fading(link, self.now, self.policy)
 
 
 def _matrix(tx: WriteTransaction) -> DecayMatrix:
@@ -85,11 +102,10 @@ def _matrix(tx: WriteTransaction) -> DecayMatrix:
     return decay_matrix(rates or DECAY_MATRIX)
 
 
-def _slice(
-    tx: WriteTransaction, after: str | None, matrix: DecayMatrix, now: datetime, policy: MemoryPolicy
-) -> tuple[MemoryDecayReport, str | None]:
-    rows, following = tx.synapses.scan_fading(after, SLICE)
-    due = [(row, faded) for row in rows if (faded := _fading(row, matrix, now, policy)) is not None]
+def _fade(tx: WriteTransaction, cycle: _Cycle, after: str | None, limit: int) -> tuple[MemoryDecayReport, str | None]:
+    rows, following = tx.synapses.scan_fading(after, limit)
+    now = cycle.now
+    due = [(row, faded) for row in rows if (faded := cycle.fading(row)) is not None]
     if due:
         tx.synapses.fade([FadedSynapse(row.key, row.weight, new.weight, now) for row, new in due])
     fallen = {row.key: new.weight for row, new in due if new.is_pruned}
@@ -98,13 +114,6 @@ def _slice(
         found = tx.synapses.find(fallen)
         tx.synapses.delete([key for key, it in found.items() if (it.weight, it.decayed_at) == (fallen[key], now)])
     return _counts(due), following
-
-
-def _fading(row: FadingSynapse, matrix: DecayMatrix, now: datetime, policy: MemoryPolicy) -> Fading | None:
-    kind = row.key.connection_type
-    rate = rate_of(matrix, row.source_layer, row.target_layer, kind)
-    link = FadingWeight(row.weight, row.since, row.touched_at, kind, rate, row.cycle_access_count)
-    return fading(link, now, policy)
 
 
 def _counts(due: Sequence[tuple[FadingSynapse, Fading]]) -> MemoryDecayReport:

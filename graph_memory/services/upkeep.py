@@ -25,9 +25,8 @@ from graph_memory.domain.relations import RelationFilter
 from graph_memory.ports.store import ReadTransaction, Store
 from graph_memory.services.fading import DecayReport, Fading, Step
 from graph_memory.services.naming import likeness
+from graph_memory.services.pacing import Pace
 
-PAUSE_SECONDS = 0.003
-"""How long maintenance stays outside the lock between slices, so that clients get in."""
 PAGE = 5_000
 
 
@@ -73,31 +72,25 @@ class Upkeep:
         crash leaves each row before or after, and the next run does the rest.
         """
         now = self._clock()
-        fading = Fading(self._policy, now)
+        fading = Fading(self._policy, now, dry_run=dry_run)
+        pace = Pace(self._pause)
         for step in (fading.entities, fading.relations):
             after: str | None = None
             while True:
-                after = self._slice(principal, step, after, dry_run=dry_run)
+                after = self._slice(principal, step, after, pace)
                 if after is None:
                     break
                 if not dry_run:
-                    self._pause(PAUSE_SECONDS)
+                    pace.rest()
         report = fading.report()
         if not dry_run:
             data = {"entities": report.nodes_decayed, "relations": report.edges_decayed}
             self._store.write(principal, lambda tx: tx.upkeep.add_audit([audit_event("decay_applied", now, {**data})]))
         return report
 
-    def _slice(
-        self,
-        principal: Principal,
-        step: Step,
-        after: str | None,
-        *,
-        dry_run: bool,
-    ) -> str | None:
+    def _slice(self, principal: Principal, step: Step, after: str | None, pace: Pace) -> str | None:
         # The counts are added once the transaction is kept: its work may run twice.
-        count, following = self._store.write(principal, lambda tx: step(tx, after, dry_run))
+        count, following = pace.write(self._store, principal, lambda tx: step(tx, after, pace.rows))
         count()
         return following
 

@@ -22,7 +22,7 @@ from graph_memory.domain.errors import NotFound, Unavailable
 from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
 from graph_memory.domain.statements import Batch, EntityStatement, RelationStatement
-from graph_memory.services import fading
+from graph_memory.services import pacing
 from tests.daemon.conftest import Clock
 
 UTC_ZONE = UTC
@@ -99,7 +99,7 @@ def test_the_night_archives_what_has_expired_of_every_tenant(services: Services,
 def test_between_the_slices_of_decay_clients_write(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fading, "SLICE", 2)
+    monkeypatch.setattr(pacing, "SLICE", 2)
     config = load_config({}, tmp_path / "shared")
     config.home.ensure()
     written: list[str] = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graph_memory.adapters.reference.store import ReferenceStore
 from graph_memory.bootstrap import build_services
 from graph_memory.config import load_config
-from graph_memory.services import fading
+from graph_memory.services import pacing
 from tests.tools.conftest import START, Client, Clock
 
 RATES = {
@@ -246,7 +246,7 @@ class Interruption(Exception):
 
 @pytest.fixture
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fading, "SLICE", 3)
+    monkeypatch.setattr(pacing, "SLICE", 3)
 
 
 @pytest.mark.spec("graph_decay.slices")
