@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from daemon.ceilings import Ceilings
 from daemon.times import wait_after
 from daemon.watcher import Wakeup
-from graph_memory.domain.errors import Unavailable
+from graph_memory.domain.errors import StoreChanged, Unavailable
 from graph_memory.log import get_logger
 
 W = TypeVar("W")
@@ -175,6 +175,10 @@ class Worker(Generic[W]):
         try:
             held_by = self._orders.heed()
             wait = self._look_and_learn() if held_by is None else self._hold(held_by)
+        except StoreChanged as error:  # a new process can use it, and whoever watches over this one starts one
+            self._wait("ending", str(error))
+            self._stop.set()
+            return 0.0
         except Unavailable as error:
             self._refusals += 1
             self._wait("waiting for the store", str(error))

@@ -6,7 +6,8 @@
     ├── NotFound            nothing has that id or name
     ├── Conflict            it exists already, or two writes can't both hold
     ├── Unavailable         the store or a part can't be reached; trying again later may help
-    │   └── StoreBusy       another process held the store for longer than the deadline
+    │   ├── StoreBusy       another process held the store for longer than the deadline
+    │   └── StoreChanged    the store was upgraded, replaced or removed under this process, which is to be restarted
     ├── QueryTimeout        a query ran longer than it may
     ├── ConfigError         the settings or the home folder can't be used as they are
     │   └── StoreMismatch   the database is newer than the program, or not the one of this home
@@ -57,6 +58,10 @@ class Unavailable(GraphMemoryError):
 
 class StoreBusy(Unavailable):
     """Another process held the store for longer than the deadline; nothing was written."""
+
+
+class StoreChanged(Unavailable):
+    """The store was upgraded, replaced or removed since this process opened it; only a new process can use it."""
 
 
 class QueryTimeout(GraphMemoryError):

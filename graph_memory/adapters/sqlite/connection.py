@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from graph_memory.adapters.sqlite.errors import translated
-from graph_memory.domain.errors import Unavailable
+from graph_memory.domain.errors import StoreChanged, Unavailable
 
 DEADLINE = 30.0
 """Seconds that a transaction waits for the file before it gives up."""
@@ -121,11 +121,18 @@ class Connections:
     """Connections to one file, lent to one thread at a time.
 
     A connection that comes back is kept for whoever asks next, so there are as many as threads at work at once. After
-    a fork the child opens its own.
+    a fork the child opens its own. The file is the one that was there at first: one that was put in its place is for
+    those who open it anew, since what is written to the old one is lost.
+
+    Raises:
+        Unavailable: there is no such file.
     """
 
     def __init__(self, path: Path, deadline: float = DEADLINE) -> None:
         self._path = path
+        self._file = _file_at(path)
+        if self._file is None:
+            raise Unavailable(f"there is no database file {path.name}")
         self._deadline = deadline
         self._is_closed = False
         self._begin()
@@ -140,8 +147,14 @@ class Connections:
         """Lend a connection outside any transaction.
 
         Raises:
+            StoreChanged: the file was replaced or removed.
             Unavailable: the store is closed, or the file can't be opened.
         """
+        if _file_at(self._path) != self._file:
+            raise StoreChanged(
+                f"the database file {self._path.name} was replaced or removed while this process had it open: restart "
+                "it; nothing was stored"
+            )
         connection = self._take()
         try:
             yield connection
@@ -178,6 +191,15 @@ class Connections:
                 self._idle.append(connection)
                 return
         connection.close(force=True)
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return which file is there, `None` where there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - twice as fast, and with every transaction
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

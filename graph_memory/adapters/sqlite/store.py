@@ -1,6 +1,6 @@
 """The store in one SQLite file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -8,9 +8,11 @@ import apsw
 
 from graph_memory.adapters.sqlite.connection import DEADLINE, Connections, make_file
 from graph_memory.adapters.sqlite.errors import translated
-from graph_memory.adapters.sqlite.migrations import migrate
+from graph_memory.adapters.sqlite.migrations import MIGRATIONS, Migration, migrate
 from graph_memory.adapters.sqlite.tenants import indexes_out_of_step, merge_text_indexes, tenants_with_rows
 from graph_memory.adapters.sqlite.transactions import Transactions
+from graph_memory.adapters.sqlite.upgrade_copies import upgrade_copies
+from graph_memory.domain.errors import Unavailable
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import ReadTransaction, StoreIdentity, WriteTransaction
 
@@ -20,7 +22,9 @@ T = TypeVar("T")
 class SqliteStore:
     """Both families in the file at `path`, which is made if missing; see `Store`.
 
-    Any number of processes may have it open. `deadline` is how many seconds a transaction waits for others.
+    Any number of processes may have it open. `deadline` is how many seconds a transaction waits for others. A file of
+    an earlier version is upgraded, and `migrated` says so. Once a newer program has upgraded the file, or it was
+    replaced or removed, every transaction raises `StoreChanged`.
 
     Raises:
         StoreMismatch: the file is newer than this program, damaged, or of another product.
@@ -28,12 +32,12 @@ class SqliteStore:
         Unavailable: the file can't be opened.
     """
 
-    def __init__(self, path: Path, *, deadline: float = DEADLINE) -> None:
+    def __init__(self, path: Path, *, deadline: float = DEADLINE, migrations: Sequence[Migration] = MIGRATIONS) -> None:
         make_file(path)
         self._connections = Connections(path, deadline)
         try:
             with self._connections.lent() as connection:
-                version = migrate(connection, path, deadline=deadline)
+                self.migrated = migrate(connection, path, migrations, deadline=deadline)
                 database_id = str(connection.execute("select id from database").get)
         except apsw.Error as error:
             self.close()
@@ -41,8 +45,10 @@ class SqliteStore:
         except BaseException:
             self.close()
             raise
+        version = self.migrated.version
+        self._path = path
         self._identity = StoreIdentity("sqlite", database_id, version, apsw.sqlite_lib_version())
-        self._transactions = Transactions(self._connections, deadline)
+        self._transactions = Transactions(self._connections, version, deadline)
 
     def read(self, principal: Principal, work: Callable[[ReadTransaction], T]) -> T:
         """Run `work` on a consistent view; it may run again when the file was busy.
@@ -103,7 +109,7 @@ class SqliteStore:
                 raise translated(error) from error
 
     def erase_traces(self) -> None:
-        """Leave nothing of deleted rows in the file: not in text indexes, free pages or the write-ahead log.
+        """Leave nothing of deleted rows: not in text indexes, free pages, the write-ahead log or copies of before.
 
         Rewrites the file, so it takes seconds for each hundred megabytes, in which others can't write.
         """
@@ -111,6 +117,10 @@ class SqliteStore:
             try:
                 merge_text_indexes(connection)
                 connection.execute("vacuum")
+                for copy in upgrade_copies(self._path):
+                    copy.unlink(missing_ok=True)
             except apsw.Error as error:
                 raise translated(error) from error
+            except OSError as error:
+                raise Unavailable(f"{self._path.name}: an old copy of it can't be removed: {error.strerror}") from error
         self.checkpoint()

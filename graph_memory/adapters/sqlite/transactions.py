@@ -13,6 +13,7 @@ from graph_memory.adapters.sqlite.entities import SqliteEntityReader, SqliteEnti
 from graph_memory.adapters.sqlite.errors import translated
 from graph_memory.adapters.sqlite.ledger import SqliteLedgerReader, SqliteLedgerWriter
 from graph_memory.adapters.sqlite.memories import SqliteMemoryReader, SqliteMemoryWriter
+from graph_memory.adapters.sqlite.migrations import require_version
 from graph_memory.adapters.sqlite.relations import SqliteRelationReader, SqliteRelationWriter
 from graph_memory.adapters.sqlite.session import Session
 from graph_memory.adapters.sqlite.synapses import SqliteSynapseReader, SqliteSynapseWriter
@@ -53,11 +54,13 @@ class SqliteWriteTransaction:
 class Transactions:
     """Reads in deferred transactions, writes in immediate ones; either runs again when the file was busy.
 
-    A thread is in one transaction at a time: a write begun within another could only wait for itself.
+    A thread is in one transaction at a time: a write begun within another could only wait for itself. Each sees first
+    whether the file still has the tables of `version`: a newer program may have upgraded it meanwhile.
     """
 
-    def __init__(self, connections: Connections, deadline: float) -> None:
+    def __init__(self, connections: Connections, version: int, deadline: float) -> None:
         self._connections = connections
+        self._version = version
         self._deadline = deadline
         self._common = CommonTerms()
         self._tenants: dict[str, int] = {}
@@ -68,6 +71,7 @@ class Transactions:
 
         def attempt(connection: apsw.Connection) -> T:
             with _snapshot(connection):
+                require_version(connection, self._version)
                 return work(SqliteReadTransaction(self._session(connection, principal), self._common))
 
         return self._run(attempt)
@@ -77,6 +81,7 @@ class Transactions:
 
         def attempt(connection: apsw.Connection) -> T:
             with exclusive(connection):
+                require_version(connection, self._version)
                 session = self._session(connection, principal)
                 if session.tenant == NOBODY:
                     key = add_tenant(connection, principal.tenant)

@@ -4,6 +4,7 @@ from tests.spec.model import Requirement, design, required, ruling
 
 INGEST = design("Ingest, without a language model")
 DAEMON = design("The daemon")
+SQLITE = design("SQLite (the default)")
 CEILINGS = ruling("Where nothing else is said")
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -39,4 +40,29 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     ),
     required("export.leftovers", DAEMON, "What a killed export has left is removed by the next one."),
     required("export.retention", DAEMON, "`export.keep` nightly backups are kept; labelled ones stay."),
+    required(
+        "upgrade.copy",
+        SQLITE,
+        "Before an older database is upgraded a copy of it is made and read back, named by its version; the last three "
+        "stay, and without one nothing is upgraded.",
+    ),
+    required(
+        "upgrade.all-or-nothing", SQLITE, "An upgrade that fails or is killed half way leaves the database as it was."
+    ),
+    required(
+        "upgrade.refused-downgrade",
+        SQLITE,
+        "A database newer than the program is refused and left alone, with a word that names both versions.",
+    ),
+    required(
+        "upgrade.side-by-side",
+        SQLITE,
+        "A process started before the database was upgraded neither reads nor writes it any more, and says that it is "
+        "to be restarted.",
+    ),
+    required(
+        "storage.replaced",
+        SQLITE,
+        "A process whose database file was replaced or removed acknowledges no write into the old one.",
+    ),
 )
