@@ -10,7 +10,22 @@ from typing import Annotated
 
 import typer
 
-from cli import backup, config, demo, doctor, exclude, ingest, jobs, pause, run, search, service, status, uninstall
+from cli import (
+    backup,
+    config,
+    demo,
+    doctor,
+    exclude,
+    ingest,
+    jobs,
+    pause,
+    run,
+    scrub,
+    search,
+    service,
+    status,
+    uninstall,
+)
 from cli.place import Place
 
 app = typer.Typer(
@@ -34,6 +49,7 @@ app.add_typer(jobs.app, name="job")
 app.add_typer(exclude.app, name="exclude")
 app.command("pause")(pause.pause)
 app.command("resume")(pause.resume)
+app.command("scrub")(scrub.scrub)
 app.command("export")(backup.export)
 app.command("import")(backup.import_)
 app.add_typer(config.app, name="config")

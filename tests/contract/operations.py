@@ -118,6 +118,12 @@ def keep_versions(tx: WriteTransaction, versions: list[MemoryVersion]) -> None:
     tx.memories.add_versions([version for version in versions if tx.memories.find([version.memory_id])])
 
 
+def replace_versions(tx: WriteTransaction, ids: list[int], versions: list[MemoryVersion]) -> None:
+    """Replace the versions of memories by some of these; nothing is said of those that there aren't."""
+    known = tx.memories.find(ids)
+    tx.memories.put_versions({id_: [it for it in versions if it.memory_id == id_] for id_ in known})
+
+
 def tag(tx: WriteTransaction, memory_id: int, tags: list[str]) -> None:
     """Tag a memory if there is one; nothing is said of others."""
     if tx.memories.find([memory_id]):
@@ -237,6 +243,7 @@ memory_operations = st.one_of(
     special(leave_open, listed(open_links, lambda link: (link.memory_id, link.target_key))),
     call("memories.delete_open_links", listed(open_links)),
     special(keep_versions, listed(versions)),
+    special(replace_versions, few(s.memory_ids), listed(versions)),
     call("memories.find_by_content_key", listed(st.sampled_from(["k1", "k2"]))),
     call("memories.find_by_title", listed(title_keys), projects),
     call("memories.find_by_slug", listed(st.sampled_from(["note", "other-note", "lemon"])), projects),

@@ -141,6 +141,9 @@ PUTS: dict[str, Write] = {
     "relations.put": lambda tx: tx.relations.put([relation("engine", "engine"), relation("ada", "ada", "KNOWS_ABOUT")]),
     "entities.put_evidence": lambda tx: tx.entities.put_evidence({"ada": [evidence("ada", day(1))], "engine": []}),
     "relations.put_evidence": lambda tx: tx.relations.put_evidence({"r-now": [evidence("r-now", day(1))]}),
+    "memories.put_versions": lambda tx: tx.memories.put_versions(
+        {1: [MemoryVersion(1, "Draft", "other", day(1))], 2: []}
+    ),
     "memories.put": lambda tx: tx.memories.put([memory("First note, again", 1, "other text", tags=("x", "y"))]),
     "memories.set_tags": lambda tx: tx.memories.set_tags(1, ["a", "b"]),
     "memories.put_open_links": lambda tx: tx.memories.put_open_links(
@@ -272,6 +275,7 @@ EMPTY_WRITES: dict[str, Write] = {
     "memories.put_open_links": lambda tx: tx.memories.put_open_links([]),
     "memories.delete_open_links": lambda tx: tx.memories.delete_open_links([]),
     "memories.add_versions": lambda tx: tx.memories.add_versions([]),
+    "memories.put_versions": lambda tx: tx.memories.put_versions({}),
     "synapses.put": lambda tx: tx.synapses.put([]),
     "synapses.delete": lambda tx: tx.synapses.delete([]),
     "synapses.touch": lambda tx: tx.synapses.touch([], day(1)),

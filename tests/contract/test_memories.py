@@ -169,6 +169,22 @@ def test_put_replaces_all_fields_tags_included(alice: Caller) -> None:
     alice.read(check)
 
 
+def test_earlier_texts_are_replaced_for_those_that_are_named(alice: Caller) -> None:
+    def work(tx: WriteTransaction) -> None:
+        tx.memories.add([memory("a", 1), memory("b", 2), memory("c", 3)])
+        tx.memories.add_versions([MemoryVersion(it, "was", f"was {it}", NOW) for it in (1, 1, 2, 3)])
+        tx.memories.put_versions({1: [MemoryVersion(1, "was", "clean", NOW)], 2: []})
+
+    alice.write(work)
+    left = alice.read(lambda tx: tx.memories.versions([1, 2, 3]))
+    assert [(it.memory_id, it.content) for it in left] == [(1, "clean"), (3, "was 3")]
+
+
+def test_earlier_texts_need_their_memory(alice: Caller) -> None:
+    with pytest.raises(Conflict):
+        alice.write(lambda tx: tx.memories.put_versions({9: [MemoryVersion(9, "was", "was", NOW)]}))
+
+
 def test_put_keeps_what_hangs_on_the_memory(alice: Caller) -> None:
     def work(tx: WriteTransaction) -> None:
         tx.memories.add([memory("a", 1), memory("b", 2)])

@@ -384,13 +384,9 @@ class SqliteMemoryWriter(SqliteMemoryReader):
         self._session.run_many(_ADD_VERSION, rows)
 
     def put_versions(self, versions: Mapping[int, Sequence[MemoryVersion]]) -> None:
-        """Replace the earlier texts of these memories.
-
-        Raises:
-            Conflict: there is no such memory.
-        """
-        tenant, first = self._session.tenant, self._session.first_key
-        self._session.run_many(_DELETE_VERSIONS, [(first + it, tenant) for it in versions])
+        """Replace the earlier texts of these memories; raises what `add_versions` does."""
+        rows = [(self._session.first_key + it, self._session.tenant) for it in versions]
+        self._session.run_many(_DELETE_VERSIONS, rows)
         self.add_versions([it for kept in versions.values() for it in kept])
 
     def renew_common_terms(self) -> int:
