@@ -141,14 +141,19 @@ class Home:
         # Not $TMPDIR: the daemon and its clients must agree on it, and service managers set their own.
         return Path("/tmp") / f"graph-memory-{os.geteuid()}" / f"{name}.sock"  # noqa: S108 - see ensure()
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders in the home, each after the one it lies in."""
+        queue = (self.inbox, self.pending, self.processing, self.completed, self.failed)
+        return (*queue, self.logs, self.backups, self.archive)
+
     def ensure(self) -> None:
         """Make the folders that are missing, 0700, and close the home itself to others; idempotent.
 
         Raises `ConfigError` where a folder can't be made, is something else, or belongs to another user.
         """
         _make_private(self.path)
-        queue = (self.inbox, self.pending, self.processing, self.completed, self.failed)
-        for folder in (*queue, self.logs, self.backups, self.archive):
+        for folder in self.folders:
             _make(folder)
         self.ensure_socket_folder()
 

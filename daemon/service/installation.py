@@ -63,7 +63,7 @@ def installation_of(config: LoadedConfig, environ: Mapping[str, str]) -> Install
         readable=tuple(settings.ingest.projects_dirs),
         memory_mb=settings.limits.memory_mb,
         environment=carried,
-        needs_network=settings.store.kind == "neo4j",
+        needs_network=settings.store.kind == "neo4j" or settings.metrics.enabled,
         compiles=settings.embedding.engine == "sentence-transformers",
         left_out=left_out,
     )
