@@ -232,7 +232,7 @@ def _report(verb: str, changed: "Chosen", stored: dict[str, int], *, as_json: bo
         if count:
             terminal.show(f"{value}: {_words(count)}")
     if any(stored.values()):
-        terminal.note("To forget what is stored: `graph-memory forget --help`.")
+        terminal.note("To forget what is stored, ask a client for graph_forget, by project or source_session.")
 
 
 def _words(count: int | None) -> str:

@@ -38,6 +38,7 @@ def test_twice_is_once(run: Run) -> None:
     assert load_config(os.environ).settings.exclude.projects == ("diary",)
 
 
+@pytest.mark.spec("exclude.tells")
 def test_it_says_how_much_is_stored_and_how_to_forget_it(run: Run, used_home: Path) -> None:
     assert used_home.exists()
     add_memory("Dear diary", project_id="diary")
@@ -46,7 +47,7 @@ def test_it_says_how_much_is_stored_and_how_to_forget_it(run: Run, used_home: Pa
     assert done.json["stored"] == {"diary": 1, "s-1": 1}
     done = run("exclude", "add", "--project", "diary")
     assert "diary: 1 memory stored from before" in done.out
-    assert "graph-memory forget" in done.err
+    assert "graph_forget" in done.err
 
 
 def test_a_project_that_is_nearly_called_so_is_named(run: Run, used_home: Path) -> None:

@@ -87,6 +87,7 @@ def days_back() -> float | None:
         return (services.clock() - parse_instant(since, argument="since").at) / timedelta(days=1)
 
 
+@pytest.mark.spec("first-run.asks", "first-run.kept")
 @pytest.mark.parametrize(("answer", "days"), [("\n", 90.0), ("30\n", 30.0), ("all\n", 36_500.0), ("0\n", 0.0)])
 def test_it_says_what_it_will_read_and_keeps_the_answer(answer: str, days: float) -> None:
     with started() as screen:
@@ -126,6 +127,7 @@ def test_interrupted_at_the_question_nothing_is_decided() -> None:
     assert days_back() is None
 
 
+@pytest.mark.spec("first-run.silent")
 @pytest.mark.parametrize(
     ("words", "environ", "days"), [(("--since", "5"), {}, 5.0), ((), {"GRAPH_MEMORY_INGEST__SINCE_DAYS": "12"}, 12.0)]
 )

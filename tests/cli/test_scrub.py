@@ -49,6 +49,7 @@ def files_with_secrets(home: Path) -> list[str]:
     return sorted(found)
 
 
+@pytest.mark.spec("scrub.counted-first")
 def test_it_is_counted_first_and_nothing_changes(run: Run, spoiled_home: Path) -> None:
     before = files_with_secrets(spoiled_home)
     assert {"memory.db", "s1.0123456789ab.jsonl.zst"} <= set(before)
@@ -62,6 +63,7 @@ def test_it_is_counted_first_and_nothing_changes(run: Run, spoiled_home: Path) -
     assert files_with_secrets(spoiled_home) == before
 
 
+@pytest.mark.spec("scrub.everywhere", "scrub.audited")
 def test_done_no_file_under_the_home_holds_a_secret(run: Run, spoiled_home: Path) -> None:
     done = run("scrub", "--apply", "--json")
     assert done.status == 0

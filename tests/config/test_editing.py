@@ -26,6 +26,7 @@ def with_project(name: str) -> Any:  # noqa: ANN401 - a change
     return lambda section: {**section, "projects": [*section.get("projects", []), name]}
 
 
+@pytest.mark.spec("exclude.keeps-the-file")
 def test_all_but_the_section_stays_byte_for_byte() -> None:
     text = edited(WRITTEN, "exclude", with_project("b"))
     assert text is not None
@@ -54,6 +55,7 @@ def test_no_change_is_no_writing() -> None:
     assert edited(WRITTEN, "exclude", lambda section: section) is None
 
 
+@pytest.mark.spec("exclude.keeps-the-file")
 @pytest.mark.parametrize("text", ['{"exclude": ', "[]", "3", '{"exclude": []}', "{'a': 1}", '{"a": 1} x'])
 def test_what_is_not_understood_is_not_touched(tmp_path: Path, text: str) -> None:
     home = Home(tmp_path)

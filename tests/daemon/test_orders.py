@@ -30,6 +30,7 @@ def state(home: Home) -> DaemonState:
     return found
 
 
+@pytest.mark.spec("exclude.live", "exclude.obeyed")
 def test_what_is_excluded_while_it_runs_is_learned_no_more(home: Home, projects: Path) -> None:
     projects.mkdir()
     with running() as daemon:
@@ -48,6 +49,7 @@ def test_what_is_excluded_while_it_runs_is_learned_no_more(home: Home, projects:
         daemon.ended(signal.SIGTERM)
 
 
+@pytest.mark.spec("exclude.mark")
 def test_a_mark_in_a_folder_is_obeyed_at_once(home: Home, projects: Path, tmp_path: Path) -> None:
     folder = tmp_path / "diary"
     folder.mkdir()
@@ -64,6 +66,7 @@ def test_a_mark_in_a_folder_is_obeyed_at_once(home: Home, projects: Path, tmp_pa
         daemon.ended(signal.SIGTERM)
 
 
+@pytest.mark.spec("pause.obeyed", "pause.loses-nothing", "pause.asked-for", "pause.shown")
 def test_while_it_is_paused_nothing_is_learned_and_afterwards_all_of_it(
     home: Home, projects: Path, tmp_path: Path
 ) -> None:
@@ -96,6 +99,7 @@ def unchecked(*words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.spec("pause.ends")
 def test_a_pause_is_over_by_itself(home: Home, projects: Path) -> None:
     projects.mkdir()
     with running() as daemon:
@@ -106,6 +110,7 @@ def test_a_pause_is_over_by_itself(home: Home, projects: Path) -> None:
     assert "paused" in home.daemon_log.read_text(encoding="utf-8")
 
 
+@pytest.mark.spec("pause.skip")
 def test_what_a_session_said_in_a_pause_can_be_left_out_for_good(home: Home, projects: Path) -> None:
     projects.mkdir()
     with running() as daemon:
@@ -119,6 +124,7 @@ def test_what_a_session_said_in_a_pause_can_be_left_out_for_good(home: Home, pro
     assert titles("barometer") == []
 
 
+@pytest.mark.spec("reload.hangup", "bounds.shown")
 def test_a_hangup_puts_the_settings_in_force(home: Home) -> None:
     with running() as daemon:
         home.config_file.write_text('{"ingest": {"items_per_minute": 77}, "limits": {"free_disk_mb": 7}}')
@@ -141,6 +147,7 @@ def _local(instant: str) -> str:
     return f"{datetime.fromisoformat(instant).astimezone():%H:%M}"
 
 
+@pytest.mark.spec("reload.broken")
 def test_broken_settings_keep_those_before_and_say_so(home: Home) -> None:
     home.ensure()
     home.config_file.write_text('{"ingest": {"items_per_minute": 77}}')

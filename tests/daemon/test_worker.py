@@ -530,6 +530,7 @@ def test_an_order_ends_the_wait_for_memory() -> None:
     assert folder.learned == []
 
 
+@pytest.mark.spec("bounds.disk")
 def test_with_too_little_free_on_the_disk_nothing_is_learned_until_there_is_more() -> None:
     free, waits = [100_000_000], list[str]()
     ceilings = Ceilings(Limits(free_disk_mb=500), Ingest(), measure=lambda: 0, free=lambda: free[0], now=Now())
@@ -553,6 +554,7 @@ def test_a_floor_of_nothing_asks_for_no_free_disk() -> None:
     assert Ceilings(Limits(free_disk_mb=0), Ingest(), measure=lambda: 0, free=lambda: 0).lack() is None
 
 
+@pytest.mark.spec("bounds.turns")
 def test_a_note_that_is_dropped_waits_for_one_new_session_and_not_for_all() -> None:
     now, bell = Now(), Wakeup()
     sessions = [f"session {number}" for number in range(5)]
@@ -570,6 +572,7 @@ def test_a_note_that_is_dropped_waits_for_one_new_session_and_not_for_all() -> N
     assert folder.learned == ["session 0", "note", *sessions[1:]]
 
 
+@pytest.mark.spec("bounds.turns")
 def test_a_long_new_piece_leaves_a_turn_to_what_rang_and_goes_on_alone() -> None:
     now, bell = Now(), Wakeup()
     book = Book(Found(fresh=["book"]), Found(fresh=["book"]))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.ingest.conftest import Place
 
 
+@pytest.mark.spec("exclude.obeyed")
 def test_what_was_said_in_an_excluded_time_is_never_learned(store: Store, place: Place) -> None:
     span = TimeSpan(START + timedelta(minutes=2), START + timedelta(minutes=3))
     session = Session(store, place, Exclude(times=(str(span),)))
@@ -31,6 +32,7 @@ def test_what_was_said_in_an_excluded_time_is_never_learned(store: Store, place:
     assert session.contents() == ["Before it", "After it"]
 
 
+@pytest.mark.spec("exclude.obeyed")
 @pytest.mark.parametrize("meta", ['{"project_id": "diary"}', '{"session_id": "s-1"}'])
 def test_a_document_that_says_it_is_of_something_excluded_is_dealt_with_and_not_learned(
     store: Store, place: Place, meta: str
@@ -69,6 +71,7 @@ def test_a_folder_is_known_by_the_way_it_is_written_and_without_its_links(place:
         assert exclusions.of_folder(str(user / "realm")) is None
 
 
+@pytest.mark.spec("exclude.mark")
 def test_a_mark_that_is_put_or_taken_away_is_seen_with_the_next_piece_of_work(session_in: Session, user: Path) -> None:
     mark = user / "app" / ".no-memory"
     mark.touch()

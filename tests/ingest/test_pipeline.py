@@ -377,6 +377,7 @@ def test_transcripts_that_did_not_grow_are_not_read_again(learner: Learner, plac
     assert [it.content for it in learner.memories()] == ["Prompt", "More"]
 
 
+@pytest.mark.spec("bounds.only-changed")
 def test_only_files_that_changed_are_looked_at_where_somebody_knows_them(learner: Learner, place: Place) -> None:
     projects = place.ingest.projects_dirs[0] / "-app"
     chats = [Transcript(projects / f"{name}.jsonl", session_id=name) for name in ("a", "b", "c")]
@@ -419,6 +420,7 @@ def test_a_transcript_that_is_gone_is_not_found_again(learner: Learner, place: P
     assert learner.pipeline.scan(()).works == ()
 
 
+@pytest.mark.spec("bounds.turns")
 def test_notes_and_sessions_are_learned_by_turns(learner: Learner, place: Place) -> None:
     for number in range(4):
         Transcript(place.ingest.projects_dirs[0] / "-app" / f"{number}.jsonl", session_id=f"s{number}").say("Prompt")

@@ -101,12 +101,14 @@ def ends_soon(process: psutil.Process) -> bool:
     return False
 
 
+@pytest.mark.spec("server.ends-with-client")
 def test_a_client_that_is_killed(client: StartClient) -> None:
     started = client()
     started.kill()
     assert ends_soon(started.server)
 
 
+@pytest.mark.spec("server.ends-with-client")
 def test_a_client_that_is_killed_while_its_other_child_holds_the_stream_open(client: StartClient) -> None:
     hold = "subprocess.Popen(['sleep', '600'], stdout=server.stdin, stderr=subprocess.DEVNULL)"
     started = client(more=hold)
@@ -119,6 +121,7 @@ SHELL = f"{COMMAND} mcp; true"
 """Not the shell's last command, so that the shell stays between."""
 
 
+@pytest.mark.spec("server.ends-with-client")
 def test_a_shell_between_that_is_killed(client: StartClient) -> None:
     started = client(words=SHELL)
     [shell] = [it for it in started.family if it.name() == "sh"]
@@ -126,6 +129,7 @@ def test_a_shell_between_that_is_killed(client: StartClient) -> None:
     assert ends_soon(started.server)
 
 
+@pytest.mark.spec("server.ends-with-client")
 def test_a_client_that_is_killed_behind_a_shell_while_the_stream_stays_open(client: StartClient) -> None:
     hold = "subprocess.Popen(['sleep', '600'], stdout=server.stdin, stderr=subprocess.DEVNULL); time.sleep(2.5)"
     started = client(words=SHELL, more=hold)
@@ -135,11 +139,13 @@ def test_a_client_that_is_killed_behind_a_shell_while_the_stream_stays_open(clie
     assert ends_soon(started.server)
 
 
+@pytest.mark.spec("server.ends-with-client")
 def test_a_client_that_closes_its_end(client: StartClient) -> None:
     started = client(more="server.stdin.close()")
     assert ends_soon(started.server)
 
 
+@pytest.mark.spec("server.ends-with-client")
 @pytest.mark.parametrize("how", ["killed", "killed, stream held", "closes"])
 def test_a_call_that_waits_for_the_store_does_not_outlast_its_client(
     client: StartClient, home_in_use: Path, how: str

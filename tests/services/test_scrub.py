@@ -80,6 +80,7 @@ def _said(subject: str, text: str) -> Evidence:
     return replace(evidence(subject), text=text)
 
 
+@pytest.mark.spec("scrub.everywhere")
 def test_no_secret_is_left_anywhere_and_what_it_stood_in_is(store: Store) -> None:
     store.write(LOCAL_ADMIN, plant)
     done = scrub(store)
@@ -100,6 +101,7 @@ def test_no_secret_is_left_anywhere_and_what_it_stood_in_is(store: Store) -> Non
     }
 
 
+@pytest.mark.spec("scrub.counted-first")
 def test_a_dry_run_counts_the_same_and_changes_nothing(store: Store) -> None:
     store.write(LOCAL_ADMIN, plant)
     before = everything(store)
@@ -178,6 +180,7 @@ def test_vectors_of_what_changed_are_made_anew(store: Store) -> None:
     assert "1" not in left
 
 
+@pytest.mark.spec("scrub.audited")
 def test_it_is_audited_in_numbers_and_ids(store: Store) -> None:
     store.write(LOCAL_ADMIN, plant)
     scrub(store)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tests.spec.areas import (
     config,
+    deciding,
     graph_batch,
     graph_change,
     graph_insight,
@@ -50,6 +51,7 @@ AREAS: Mapping[str, tuple[Requirement, ...]] = {
     "ingest_documents": ingest_documents.REQUIREMENTS,
     "ingest_transcripts": ingest_transcripts.REQUIREMENTS,
     "jobs": jobs.REQUIREMENTS,
+    "deciding": deciding.REQUIREMENTS,
     "keeping": keeping.REQUIREMENTS,
     "memory_write": memory_write.REQUIREMENTS,
     "memory_read": memory_read.REQUIREMENTS,
