@@ -31,6 +31,14 @@ class FadingRelation(NamedTuple):
     since: int
 
 
+class Link(NamedTuple):
+    """What the shape of a graph is made of: a current relation without what it says."""
+
+    source_id: str
+    target_id: str
+    weight: float
+
+
 class Faded(NamedTuple):
     """A decayed value, to be written only where the row still has `old` and has not decayed past `until`."""
 
@@ -186,6 +194,9 @@ class RelationReader(Protocol):
 
     def page(self, where: RelationFilter, after: str | None, limit: int) -> Sequence[Relation]:
         """List relations by id, from the first past `after`."""
+
+    def scan_links(self, after: str | None, limit: int) -> tuple[Sequence[Link], str | None]:
+        """Read a slice of current relations in the store's order, and where the next begins (`None`: no more)."""
 
     def count(self, where: RelationFilter) -> int:
         """Count relations."""

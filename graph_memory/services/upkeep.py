@@ -22,12 +22,12 @@ from graph_memory.domain.quality import (
     several_types_issues,
 )
 from graph_memory.domain.relations import RelationFilter
+from graph_memory.ports.graph_rows import Link
 from graph_memory.ports.store import ReadTransaction, Store
+from graph_memory.services.everything import every_entity, every_link
 from graph_memory.services.fading import DecayReport, Fading, Step
 from graph_memory.services.naming import likeness
 from graph_memory.services.pacing import Pace
-
-PAGE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Upkeep:
         """Cluster entities over their current relations of `weight_threshold` and more; deterministic."""
 
         def work(tx: ReadTransaction) -> Communities:
-            links = list(_links(tx, RelationFilter(min_weight=weight_threshold)))
+            links = _links(tx, weight_threshold)
             if method is CommunityMethod.BFS:
                 found = bfs_communities(links, max_hops=max_hops, min_size=min_size)
             else:
@@ -144,26 +144,15 @@ class Upkeep:
         return self._store.read(principal, work)
 
 
-def _links(tx: ReadTransaction, where: RelationFilter) -> "list[tuple[str, str, float]]":
-    links: list[tuple[str, str, float]] = []
-    after: str | None = None
-    while page := tx.relations.page(where, after, PAGE):
-        links.extend((it.source_id, it.target_id, it.weight) for it in page)
-        after = page[-1].id
-    return links
-
-
-def _everything(tx: ReadTransaction, where: EntityFilter) -> list[Entity]:
-    found: list[Entity] = []
-    while page := tx.entities.page_by_id(where, found[-1].id if found else None, PAGE):
-        found.extend(page)
-    return found
+def _links(tx: ReadTransaction, min_weight: float) -> list[Link]:
+    """Read the links of enough weight; in an order that no store decides, which the rounding of sums would show."""
+    return sorted(it for it in every_link(tx) if it.weight >= min_weight)
 
 
 def _issues(tx: ReadTransaction, where: EntityFilter) -> list[Issue]:
     """Find the issues of the entities that `where` means, seen among all entities."""
-    everything = _everything(tx, EntityFilter())
-    scope = everything if where == EntityFilter() else _everything(tx, where)
+    everything = list(every_entity(tx, EntityFilter()))
+    scope = everything if where == EntityFilter() else list(every_entity(tx, where))
     if where.session is not None:
         evidence = tx.entities.evidence({it.id for it in scope})
         scope = [it for it in scope if evidence[it.id][0].provenance.session == where.session]

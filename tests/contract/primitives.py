@@ -73,6 +73,7 @@ READS: dict[str, Read] = {
     "relations.versions": lambda tx: tx.relations.versions([WORKS_ON]),
     "relations.neighbours": lambda tx: tx.relations.neighbours(["ada"], CURRENT, limit=ALL),
     "relations.between": lambda tx: tx.relations.between(["ada", "engine"], CURRENT, ALL),
+    "relations.scan_links": lambda tx: tx.relations.scan_links(None, ALL),
     "relations.page": lambda tx: tx.relations.page(ANY_RELATION, None, ALL),
     "relations.count": lambda tx: tx.relations.count(ANY_RELATION),
     "relations.count_by_type": lambda tx: tx.relations.count_by_type(ANY_RELATION),

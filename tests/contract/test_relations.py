@@ -10,7 +10,7 @@ from graph_memory.domain.entities import Provenance, SourceType
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.instants import to_micros
 from graph_memory.domain.relations import RelationFilter, RelationKey
-from graph_memory.ports.graph_rows import EvidenceFilter, Faded
+from graph_memory.ports.graph_rows import EvidenceFilter, Faded, Link
 from tests.contract.samples import ALL, ANY_RELATION, CURRENT, NOW, ODD_TEXTS, day, entity, evidence, relation
 
 if TYPE_CHECKING:
@@ -277,6 +277,24 @@ def test_page_walks_all_by_id(alice: Caller) -> None:
     assert alice.read(walk) == [["r1", "r2"], ["r3", "r4"], ["r5"]]
     assert ids(alice.read(lambda tx: tx.relations.page(CURRENT, "r35", 2))) == ["r4", "r5"]
     assert ids(alice.read(lambda tx: tx.relations.page(RelationFilter(type_keys=frozenset({"t3"})), None, 2))) == ["r3"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 99])
+def test_a_scan_of_links_sees_each_current_relation_once_and_ends(alice: Caller, limit: int) -> None:
+    old = relation("c", "a", id="old", invalid_at=day(1))
+    kept = [relation("a", "b", id="r1", weight=0.25), relation("b", "b", id="r3"), relation("b", "a", "T2", id="r2")]
+    stored(alice, old, *kept)
+
+    def walk(tx: ReadTransaction) -> list[Link]:
+        links, after = tx.relations.scan_links(None, limit)
+        found = list(links)
+        while after is not None:
+            links, after = tx.relations.scan_links(after, limit)
+            found += links
+        return found
+
+    meant = sorted(Link(it.source_id, it.target_id, it.weight) for it in kept)
+    assert sorted(alice.read(walk)) == meant
 
 
 def test_relations_are_counted_and_their_weight_averaged(alice: Caller) -> None:

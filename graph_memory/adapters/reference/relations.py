@@ -18,7 +18,7 @@ from graph_memory.domain.errors import Conflict
 from graph_memory.domain.instants import to_micros
 from graph_memory.domain.names import type_key
 from graph_memory.domain.relations import Relation, RelationFilter, RelationKey, strongest_first
-from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingRelation
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingRelation, Link
 
 
 class ReferenceRelationReader:
@@ -75,6 +75,12 @@ class ReferenceRelationReader:
         """List relations by id, from the first past `after`."""
         found = [relation for relation in self._matching(where) if after is None or relation.id > after]
         return [detached(relation) for relation in sorted(found, key=lambda relation: relation.id)[:limit]]
+
+    def scan_links(self, after: str | None, limit: int) -> tuple[Sequence[Link], str | None]:
+        """Read a slice of all current relations, by id."""
+        found = self.page(RelationFilter(), after, limit + 1)
+        part = [Link(it.source_id, it.target_id, it.weight) for it in found[:limit]]
+        return part, found[limit - 1].id if len(found) > limit else None
 
     def count(self, where: RelationFilter) -> int:
         """Count relations."""

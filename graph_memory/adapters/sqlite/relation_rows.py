@@ -190,6 +190,12 @@ SCAN = """
     select pk, id, weight, coalesce(decayed_at, last_confirmed) from relations not indexed
     where pk > ? and tenant = ? and past_id = '' order by pk limit ?
 """
+SCAN_LINKS = """
+    select relations.pk, sources.id, targets.id, relations.weight from relations not indexed
+    cross join entities as sources on sources.pk = relations.source
+    cross join entities as targets on targets.pk = relations.target
+    where relations.pk > ? and relations.tenant = ? and relations.past_id = '' order by relations.pk limit ?
+"""
 FADE = """
     update relations set weight = ?, decayed_at = ?
     where pk = ? and id = ? and weight = ? and (decayed_at is null or decayed_at <= ?)

@@ -11,7 +11,7 @@ from graph_memory.adapters.sqlite.session import Row, Session, Value, composed
 from graph_memory.domain.entities import Evidence
 from graph_memory.domain.errors import Conflict
 from graph_memory.domain.relations import Relation, RelationFilter, RelationKey
-from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingRelation
+from graph_memory.ports.graph_rows import EvidenceFilter, EvidenceSources, Faded, FadingRelation, Link
 
 
 class SqliteRelationReader:
@@ -78,6 +78,12 @@ class SqliteRelationReader:
         compare, start = beyond(after)
         values = {"tenant": self._session.tenant, "after": start, "limit": limit, **condition.values}
         return self._relations(composed(statements.PAGE, where=condition.sql, is_beyond=compare), values)
+
+    def scan_links(self, after: str | None, limit: int) -> tuple[Sequence[Link], str | None]:
+        """Read a slice of all current relations, as they were stored."""
+        rows = self._session.rows(statements.SCAN_LINKS, (int(after or 0), self._session.tenant, limit + 1))
+        part = [Link(source, target, weight) for _, source, target, weight in rows[:limit]]
+        return part, str(rows[limit - 1][0]) if len(rows) > limit else None
 
     def count(self, where: RelationFilter) -> int:
         """Count relations."""
