@@ -19,6 +19,7 @@ from cli import (
     ingest,
     jobs,
     pause,
+    restore,
     run,
     scrub,
     search,
@@ -52,6 +53,7 @@ app.command("resume")(pause.resume)
 app.command("scrub")(scrub.scrub)
 app.command("export")(backup.export)
 app.command("import")(backup.import_)
+app.command("restore")(restore.restore)
 app.add_typer(config.app, name="config")
 app.command("doctor")(doctor.doctor)
 app.add_typer(service.app, name="service")

@@ -21,6 +21,7 @@ from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.domain.supersession import single_valued_keys
 from graph_memory.domain.weights import WeightPolicy
 from graph_memory.home import Home, StoreIdentity
+from graph_memory.log import get_logger
 from graph_memory.pauses import find_pause, pause_words
 from graph_memory.ports.store import Store
 from graph_memory.services.audit import Audit
@@ -37,6 +38,7 @@ from graph_memory.services.upkeep import Upkeep
 from graph_memory.services.write import MemoryWrite
 
 MEGABYTE = 1_000_000
+_LOG = get_logger("bootstrap")
 
 
 def utc_now() -> datetime:
@@ -132,6 +134,9 @@ def open_store(config: LoadedConfig) -> Store:
     home.ensure()
     home.refuse_network_filesystem()
     store = SqliteStore(home.database)
+    if store.migrated.before is not None:
+        copy = None if store.migrated.copy is None else store.migrated.copy.name
+        _LOG.warning("store_upgraded", before=store.migrated.before, now=store.migrated.version, copy=copy)
     try:
         identity = store.identity()
         home.claim_store(StoreIdentity(identity.kind, identity.database_id))

@@ -11,6 +11,7 @@
     ├── QueryTimeout        a query ran longer than it may
     ├── ConfigError         the settings or the home folder can't be used as they are
     │   └── StoreMismatch   the database is newer than the program, or not the one of this home
+    │       └── StoreDamaged    it can't be read, or not as a database
     └── IngestError         a document can't be learned; its text is the reason shown to the user
 
 Adapters translate their driver's exceptions into these; nothing outside an adapter sees a driver's own.
@@ -74,6 +75,10 @@ class ConfigError(GraphMemoryError):
 
 class StoreMismatch(ConfigError):
     """The database is newer than this program, damaged, or not the one this home names."""
+
+
+class StoreDamaged(StoreMismatch):
+    """The database can't be read, or not as a database; a backup can be restored."""
 
 
 class IngestError(GraphMemoryError):

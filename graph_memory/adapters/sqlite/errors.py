@@ -8,6 +8,7 @@ from graph_memory.domain.errors import (
     InvalidRequest,
     QueryTimeout,
     StoreBusy,
+    StoreDamaged,
     StoreMismatch,
     Unavailable,
 )
@@ -17,8 +18,8 @@ _OURS: tuple[tuple[tuple[type[Exception], ...], type[GraphMemoryError], str], ..
     ((apsw.ConstraintError,), Conflict, "two rows of the store can't both hold"),
     (
         (apsw.CorruptError, apsw.NotADBError, apsw.FormatError),
-        StoreMismatch,
-        "the database file is damaged or not a database; restore a backup, or move the file away to begin anew",
+        StoreDamaged,
+        "the database file is damaged or not a database; `graph-memory restore latest` sets it aside for a backup",
     ),
     ((apsw.FullError,), Unavailable, "the disk is full; nothing was written"),
     (

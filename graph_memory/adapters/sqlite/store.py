@@ -11,7 +11,7 @@ from graph_memory.adapters.sqlite.errors import translated
 from graph_memory.adapters.sqlite.migrations import MIGRATIONS, Migration, migrate
 from graph_memory.adapters.sqlite.tenants import indexes_out_of_step, merge_text_indexes, tenants_with_rows
 from graph_memory.adapters.sqlite.transactions import Transactions
-from graph_memory.adapters.sqlite.upgrade_copies import upgrade_copies
+from graph_memory.adapters.sqlite.upgrade_copies import all_copies
 from graph_memory.domain.errors import Unavailable
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import ReadTransaction, StoreIdentity, WriteTransaction
@@ -117,7 +117,7 @@ class SqliteStore:
             try:
                 merge_text_indexes(connection)
                 connection.execute("vacuum")
-                for copy in upgrade_copies(self._path):
+                for copy in all_copies(self._path):
                     copy.unlink(missing_ok=True)
             except apsw.Error as error:
                 raise translated(error) from error

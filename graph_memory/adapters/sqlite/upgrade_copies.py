@@ -1,4 +1,7 @@
-"""Copies of the database as it was before each upgrade, for whoever wants to go back to an earlier program."""
+"""Copies of the database as it was before each upgrade, for whoever wants to go back to an earlier program.
+
+Beside them lies what a restore set aside; both are named after the database and end alike.
+"""
 
 import os
 import time
@@ -54,6 +57,30 @@ def upgrade_copies(path: Path) -> list[Path]:
     """List the copies of a database that upgrades have left, the newest first."""
     found = path.parent.glob(f"{path.name}.v*{_SUFFIX}")
     return sorted(found, key=lambda it: (_made_at(it), it.name), reverse=True)
+
+
+def all_copies(path: Path) -> list[Path]:
+    """List all files beside a database that hold its rows of before, with those that belong to them."""
+    return sorted(path.parent.glob(f"{path.name}.*{_SUFFIX}*"))
+
+
+def set_aside(path: Path) -> Path:
+    """Move a database that is damaged away, with its log, so that a new one can be made; return where it is.
+
+    Raises:
+        Unavailable: it can't be moved.
+    """
+    stamp = time.strftime("%Y-%m-%dT%H-%M-%S", time.gmtime())
+    aside = path.with_name(f"{path.name}.damaged-{stamp}{_SUFFIX}")
+    try:
+        # The database last: while it is there, nobody takes what is left for a whole one.
+        for part in ("-wal", "-shm", ""):
+            with suppress(FileNotFoundError):
+                path.with_name(path.name + part).replace(aside.with_name(aside.name + part))
+        _sync(path.parent)
+    except OSError as error:
+        raise Unavailable(f"{path.name} can't be moved away: {error.strerror}") from error
+    return aside
 
 
 def _made_at(copy: Path) -> float:

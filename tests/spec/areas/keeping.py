@@ -5,6 +5,8 @@ from tests.spec.model import Requirement, design, required, ruling
 INGEST = design("Ingest, without a language model")
 DAEMON = design("The daemon")
 SQLITE = design("SQLite (the default)")
+DRILL = design("The daemon: keeping, restore drill")
+KEEPING = design("The daemon: keeping")
 CEILINGS = ruling("Where nothing else is said")
 
 REQUIREMENTS: tuple[Requirement, ...] = (
@@ -64,5 +66,31 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "storage.replaced",
         SQLITE,
         "A process whose database file was replaced or removed acknowledges no write into the old one.",
+    ),
+    required(
+        "restore.drill",
+        DRILL,
+        "A home that was deleted and restored from its last export answers as before: notes with versions and tags, "
+        "the graph with its evidence, cursors, ledger and tombstones.",
+    ),
+    required("restore.nothing-twice", DRILL, "What was read before a restore is not learned again after it."),
+    required("restore.latest", KEEPING, "`graph-memory restore latest` takes the newest backup of the backups folder."),
+    required(
+        "restore.backup-before",
+        KEEPING,
+        "What is there before a restore goes into a backup first, which no retention removes.",
+    ),
+    required(
+        "restore.daemon",
+        KEEPING,
+        "Nothing is restored while the daemon runs; servers that are open see what was restored at once.",
+    ),
+    required(
+        "restore.tombstones", KEEPING, "What was forgotten after a backup was made stays forgotten when it is restored."
+    ),
+    required(
+        "restore.damaged-database",
+        KEEPING,
+        "A damaged database is set aside, not deleted, and what it says was forgotten is not restored.",
     ),
 )
