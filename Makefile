@@ -7,7 +7,7 @@ PACKAGES := graph_memory ingest daemon mcp_server cli
 
 # What a user gets is small: the engines are extras, and none of them is in a lock until something here uses it.
 RUNTIME := --group build
-DEVELOPMENT := $(RUNTIME) --extra neo4j --extra metrics --group test --group dev
+DEVELOPMENT := $(RUNTIME) --extra neo4j --extra metrics --extra formats --group test --group dev
 # Universal: one file for Linux and macOS, CPython 3.11 and later. Never an index address in it.
 RESOLVE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-header

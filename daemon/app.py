@@ -189,6 +189,7 @@ class _Daemon:
         self._say("Stopping, once the piece at hand is done; once more to stop at once.")
         self._ending.set()
         self._worker.stop()
+        self._learner.give_up()
         self._watcher.stop()
         self._schedule.stop()
         if worker.ident is not None:

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import resource
 import shutil
 import sys
 import time
@@ -40,6 +41,12 @@ def give_memory_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)  # glibc alone has it
 
 
+def worker_seconds() -> float:
+    """Return the seconds of a processor that this thread has used, and the readers of documents that were started."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.thread_time() + ended.ru_utime + ended.ru_stime
+
+
 class Taken(NamedTuple):
     """What the backlog took within a minute: items, and cores on average."""
 
@@ -75,7 +82,7 @@ class Ceilings:
         measure: Callable[[], int] = resident_bytes,
         release: Callable[[], None] = give_memory_back,
         free: Callable[[], int] = lambda: sys.maxsize,
-        cpu: Callable[[], float] = time.thread_time,
+        cpu: Callable[[], float] = worker_seconds,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._measure, self._release, self._free, self._cpu, self._now = measure, release, free, cpu, now

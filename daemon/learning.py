@@ -103,6 +103,10 @@ class IngestLearner:
         """
         return self._pipeline.link_late_mentions().is_done
 
+    def give_up(self) -> None:
+        """Have what takes long and can be taken up again end now; any thread may call this."""
+        self._pipeline.give_up()
+
     def close(self) -> None:
         """Give back what the pipeline holds."""
         self._pipeline.close()

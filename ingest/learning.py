@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from graph_memory.config.settings import Ingest
 from graph_memory.domain.audit import audit_event
@@ -23,7 +24,7 @@ from graph_memory.ports.store import Store, WriteTransaction
 from graph_memory.services.write import add_memories, add_sequence
 from ingest.arrivals import Look
 from ingest.document_memories import FORGOTTEN, Stored, store_document
-from ingest.documents import read_document
+from ingest.documents import Bounds, read_document
 from ingest.exclusions import Exclusions, Reason
 from ingest.identity import content_key, item_id
 from ingest.late_sidecars import apply_sidecar, is_current
@@ -129,7 +130,15 @@ class DocumentLearner:
         exclusions: Callable[[], Exclusions],
     ) -> None:
         self._store, self._clock, self._policies, self._settings = store, clock, policies, settings
+        self._given_up = Event()
+        self._bounds = Bounds(
+            settings.convert_seconds, settings.convert_mb, settings.max_file_bytes, is_cancelled=self._given_up.is_set
+        )
         self._index, self._exclusions = index, exclusions
+
+    def give_up(self) -> None:
+        """Have a reader that is at work in a process of its own ended; its document waits. Any thread may call this."""
+        self._given_up.set()
 
     def learn(self, principal: Principal, raw: RawDocument) -> Learned:
         """Learn a document and note it as completed.
@@ -198,7 +207,7 @@ class DocumentLearner:
         return item
 
     def _prepared(self, raw: RawDocument, item: IngestItem) -> tuple[Prepared, tuple[str, ...]]:
-        document = read_document(raw.data, raw.path)
+        document = read_document(raw.data, raw.path, self._bounds)
         sidecar = Sidecar(item.meta)
         sizes = self._settings
         prepared = prepare(

@@ -140,6 +140,10 @@ class IngestPipeline:
         """Decide from when on transcripts are learned that nobody has read, by when they were last written."""
         self._grown.set_since(self._principal, at)
 
+    def give_up(self) -> None:
+        """Have what takes long and can be taken up again end now; any thread may call this."""
+        self._documents.give_up()
+
     def close(self) -> None:
         """Give up this worker's folder."""
         self._inbox.close()

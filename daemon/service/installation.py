@@ -61,7 +61,7 @@ def installation_of(config: LoadedConfig, environ: Mapping[str, str]) -> Install
         home=home,
         writable=tuple(folders),
         readable=tuple(settings.ingest.projects_dirs),
-        memory_mb=settings.limits.memory_mb,
+        memory_mb=settings.limits.memory_mb + settings.ingest.convert_mb,
         environment=carried,
         needs_network=settings.store.kind == "neo4j" or settings.metrics.enabled,
         compiles=settings.embedding.engine == "sentence-transformers",

@@ -171,6 +171,12 @@ class Ingest:
     max_file_bytes: Annotated[
         int, Range(1_024, 4_294_967_296), About("largest document that is read; larger ones fail by name")
     ] = 67_108_864
+    convert_seconds: Annotated[
+        Seconds, About("of a processor, for reading one document of a kind like PDF; it fails by name beyond that")
+    ] = 120.0
+    convert_mb: Annotated[
+        int, Range(200, 1_048_576), About("memory of the process that reads such a document; 140 of it are its readers")
+    ] = 512
     whole_chars: Annotated[int, Range(200, 100_000), About("documents up to this length are one memory")] = 6_000
     chunk_chars: Annotated[int, Range(200, 20_000), About("about the length of a chunk of a longer one")] = 1_500
 

@@ -56,7 +56,10 @@ def test_the_runtime_lock_has_every_dependency_and_no_engine(project: dict[str, 
 def test_the_development_lock_has_the_runtime_one_and_the_groups_that_make_uses(project: dict[str, Any]) -> None:
     development = locked("requirements-dev.lock")
     groups = project["dependency-groups"]
-    wanted = [*groups["build"], *groups["test"], *groups["dev"], *project["project"]["optional-dependencies"]["neo4j"]]
+    extras = [
+        part for name in ("neo4j", "metrics", "formats") for part in project["project"]["optional-dependencies"][name]
+    ]
+    wanted = [*groups["build"], *groups["test"], *groups["dev"], *extras]
     assert {name_of(part) for part in wanted} <= set(development)
     versions = {line.split(" ")[0] for line in development.values()}
     assert {line.split(" ")[0] for line in locked("requirements.lock").values()} <= versions

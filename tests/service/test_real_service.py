@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from graph_memory.config import load_config
 from graph_memory.home import Home
 from tests.cli.conftest import Ran
 from tests.daemon.daemons import drop, pid_of_daemon, titles, wait_for
+from tests.ingest.sample_files import docx, paragraph, pdf
 from tests.service.user_managers import COMMAND, UserManager
 
 pytestmark = pytest.mark.xdist_group("user-manager")
@@ -180,3 +182,11 @@ def test_it_says_when_it_is_about_to_stop(service: Service) -> None:
     service.manager.systemctl("stop", service.unit)
     assert service.shown("Result") == "success"
     assert service.shown("ExecMainStatus") == "0"
+
+
+@pytest.mark.skipif(find_spec("markitdown") is None, reason="the extra `formats` is not installed")
+def test_it_reads_documents_of_other_programs_within_its_bounds(service: Service, home: Home) -> None:
+    service.installed()
+    for name, raw in (("lamp.pdf", pdf(["A Fresnel lens."])), ("keeper.docx", docx(paragraph("On the mainland.")))):
+        (home.pending / name).write_bytes(raw)
+    wait_for(lambda: titles("fresnel") and titles("mainland"))

@@ -1,8 +1,9 @@
 """What a dropped document becomes: formats, title, memories, chunks, extraction, redaction."""
 
-from tests.spec.model import Requirement, required, ruling, seed_graph
+from tests.spec.model import Requirement, design, required, ruling, seed_graph
 
 INGEST = seed_graph("graph_ingest")
+FORMATS = design("Formats")
 OTHERWISE = ruling("Where nothing else is said")
 ALL = ruling("All tools")
 WEIGHTS = ruling("Rulings on the graph family: Weights where none is given")
@@ -26,6 +27,37 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "document.format.vtt",
         INGEST,
         "A .vtt file is ingested as what is spoken: no header, cue settings or timings.",
+    ),
+    required("document.format.pdf", FORMATS, "A .pdf file is ingested as the text of its pages."),
+    required("document.format.docx", FORMATS, "A .docx file is ingested with its headings."),
+    required("document.format.xlsx", FORMATS, "A .xlsx file is ingested sheet by sheet, each row with its names."),
+    required("document.format.pptx", FORMATS, "A .pptx file is ingested with titles and speaker's notes."),
+    required("document.format.epub", FORMATS, "A .epub file is ingested in its order, with title and author."),
+    required(
+        "document.format.eml",
+        FORMATS,
+        "A .eml file is ingested as headers, parts of text and the names of attachments.",
+    ),
+    required("document.format.csv", FORMATS, "A .csv file is ingested row by row, each with its names."),
+    required(
+        "document.format.damaged",
+        FORMATS,
+        "What is damaged, protected, scanned or of another kind than its name says fails with that reason.",
+    ),
+    required(
+        "document.format.bounded",
+        FORMATS,
+        "Reading such a file is bounded in time, memory and what it yields; nothing it does harms the daemon.",
+    ),
+    required(
+        "document.format.offline",
+        FORMATS,
+        "Reading such a file reaches no network, no program, no other file and no secret.",
+    ),
+    required(
+        "document.format.extra-missing",
+        FORMATS,
+        "Without the extra the reason says what to install, and `retry` takes the document up afterwards.",
     ),
     required(
         "document.format.other",
