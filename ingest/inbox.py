@@ -217,16 +217,32 @@ class Inbox:
 
     def _own_folder(self) -> Path:
         if self._worker is None:
-            worker = self._home.processing / f"{_WORKER}{token_hex(8)}"
             # Locked before the folder is there, so that it is never seen without its lock.
-            self._lock = os.open(self._lock_file(worker), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE)
-            try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise ConfigError(f"{worker.parent} can't be locked: {error.strerror}") from error
+            worker = self._locked_name()
+            while worker is None:
+                worker = self._locked_name()
             worker.mkdir(mode=_FOLDER)
             self._worker = worker
         return self._worker
+
+    def _locked_name(self) -> Path | None:
+        """Lock a name for a folder of its own; `None` where its lock was removed as a dead worker's meanwhile."""
+        worker = self._home.processing / f"{_WORKER}{token_hex(8)}"
+        lock = self._lock_file(worker)
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except OSError as error:
+            os.close(descriptor)
+            raise ConfigError(f"{worker.parent} can't be locked: {error.strerror}") from error
+        if not lock.exists():
+            os.close(descriptor)
+            return None
+        self._lock = descriptor
+        return worker
 
     @staticmethod
     def _lock_file(worker: Path) -> Path:

@@ -290,7 +290,7 @@ def test_what_is_forgotten_while_it_is_compressed_is_not_put_there(keeper: Keepe
     assert [it.name for it in keeper.place.home.archive.iterdir()] == [".lock"]
 
 
-@pytest.mark.spec("archive.size-cap")
+@pytest.mark.spec("archive.size-cap", "config.ceiling.archive")
 def test_the_oldest_sessions_go_first_and_do_not_come_back(keeper: Keeper, place: Place) -> None:
     folder = place.ingest.projects_dirs[0] / "p"
     for number in range(4):
@@ -298,6 +298,7 @@ def test_the_oldest_sessions_go_first_and_do_not_come_back(keeper: Keeper, place
         transcript.say(f"prompt {number} " + os.urandom(300_000).hex())
         os.utime(transcript.file, (10**9 * 1.7 + number, 10**9 * 1.7 + number))
     keeper.learner.pipeline.set_since(datetime(2000, 1, 1, tzinfo=UTC))
+    assert Limits().archive_mb == 2_048
     keeper.settings = replace(keeper.settings, limits=replace(Limits(), archive_mb=1))
     run = keeper.keep()
     assert keeper.archive.sessions() == ["s1", "s2", "s3"]

@@ -164,10 +164,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         OTHERWISE,
         "A failing part is tried again after one minute, then two, doubling to at most one hour.",
     ),
-    deferred(
-        "config.ceiling.archive",
-        OTHERWISE,
-        "The transcript archive stays under 2 GB by default.",
-        Theme.SERVICE,
-    ),
+    required("config.ceiling.archive", OTHERWISE, "The transcript archive stays under 2 GB by default."),
 )

@@ -68,6 +68,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "A process whose database file was replaced or removed acknowledges no write into the old one.",
     ),
     required(
+        "retention.dead-workers",
+        DAEMON,
+        "What a killed worker had in `processing/` is taken up, and its folder and lock are removed.",
+    ),
+    required(
         "restore.drill",
         DRILL,
         "A home that was deleted and restored from its last export answers as before: notes with versions and tags, "
