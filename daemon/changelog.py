@@ -27,7 +27,7 @@ def note_run(home: Home, run: JobRun, zone: tzinfo | None = None) -> None:
 
 def _line(run: JobRun, time_of_day: str) -> str:
     took = (run.ended_at - run.started_at).total_seconds() if run.ended_at else 0.0
-    said = _figures(run.result)  # and not the error: its text may name what was stored
+    said = _figures(run.figures)  # and not the error: its text may name what was stored
     return f"- {time_of_day} {run.job} {run.status.value} in {max(took, 0.0):.1f} s{': ' if said else ''}{said}\n"
 
 

@@ -59,6 +59,12 @@ def _export(services: Services, principal: Principal) -> Figures:
     return {"bytes": exported.file.size, "rows": counts, "pruned": exported.retention.pruned}
 
 
+def _merge_suggestions(services: Services, principal: Principal) -> Figures:
+    found = services.merge_suggestions.survey(principal)
+    pairs: list[JsonValue] = [[it.first_id, it.second_id, round(it.score, 4)] for it in found.pairs]
+    return {"suggestions": len(pairs), "pairs_evaluated": found.evaluated, "pairs": pairs}
+
+
 def _validate(services: Services, principal: Principal) -> Figures:
     page = services.upkeep.validate(principal, max_issues=MOST_ISSUES)
     by_type: dict[str, JsonValue] = {}
@@ -101,6 +107,7 @@ JOBS: Mapping[str, Job] = MappingProxyType(
             Job("decay", "let confidences and weights of the graph fall", _decay),
             Job("expire", "archive notes that have had their time, and remove old files", _expire),
             Job("memory_decay", "let links between notes fade, and renew the words that tell nothing", _memory_decay),
+            Job("merge_suggestions", "look for entities that may be one", _merge_suggestions),
             Job("validate", "look for what spoils the graph", _validate),
             Job("communities", "find the main areas of the graph", _communities),
             Job("archive", "keep compressed copies of the transcripts that were read", _archive, is_per_tenant=False),
@@ -166,7 +173,7 @@ def _publish(services: Services, principal: Principal, run: JobRun) -> None:
 
 
 def _keep(services: Services, principal: Principal, run: JobRun, event: str, at: datetime) -> None:
-    data: dict[str, JsonValue] = {"job": run.job, "status": run.status.value, "result": {**run.result}}
+    data: dict[str, JsonValue] = {"job": run.job, "status": run.status.value, "result": {**run.figures}}
 
     def work(tx: WriteTransaction) -> None:
         tx.upkeep.put_run(run)

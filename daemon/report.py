@@ -125,7 +125,7 @@ def run_json(run: JobRun) -> dict[str, Any]:
         "status": run.status.value,
         "started_at": to_wire(run.started_at),
         "ended_at": to_wire(run.ended_at) if run.ended_at else None,
-        "result": dict(run.result),
+        "result": dict(run.figures),
         "error": run.error,
     }
 

@@ -28,6 +28,7 @@ from graph_memory.services.audit import Audit
 from graph_memory.services.backup import Backup
 from graph_memory.services.expire import Expire
 from graph_memory.services.insight import Insight
+from graph_memory.services.merge_suggestions import MergeSuggestions
 from graph_memory.services.network import MemoryDecay
 from graph_memory.services.orient import Orient
 from graph_memory.services.recall import Recall
@@ -68,6 +69,7 @@ class Services:
     orient: Orient
     memory_decay: MemoryDecay
     expire: Expire
+    merge_suggestions: MergeSuggestions
 
     def embedder(self) -> str:
         """Name what makes vectors of texts."""
@@ -178,6 +180,7 @@ def build_services(
         orient=Orient(store),
         memory_decay=MemoryDecay(store, clock, memory, pause),
         expire=Expire(store, clock, memory, pause),
+        merge_suggestions=MergeSuggestions(store, clock),
     )
 
 

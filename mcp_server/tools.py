@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from graph_memory.bootstrap import Services
 from mcp_server.catalogue import Paging, ToolSpec
 from mcp_server.graph.documents import GraphDocuments
+from mcp_server.graph.duplicates import GraphDuplicates
 from mcp_server.graph.reading import GraphReading
 from mcp_server.graph.upkeep import GraphUpkeep
 from mcp_server.graph.writing import GraphWriting
@@ -29,6 +30,12 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
         ToolSpec(reading.graph_stats, "graph", is_read_only=True, paging=counts),
         ToolSpec(reading.graph_validate, "graph", is_read_only=True, paging=(Paging("issues", has_offset=True),)),
         ToolSpec(reading.graph_communities, "graph", is_read_only=True, paging=(Paging("communities"),)),
+        ToolSpec(
+            GraphDuplicates(services).graph_merge_suggestions,
+            "graph",
+            is_read_only=True,
+            paging=(Paging("suggestions"),),
+        ),
         ToolSpec(upkeep.graph_decay, "graph", is_idempotent=True, paging=(Paging("details"),)),
         ToolSpec(upkeep.graph_export, "graph", is_admin_only=True),
         ToolSpec(upkeep.graph_import, "graph", is_destructive=True, is_idempotent=True, is_admin_only=True),

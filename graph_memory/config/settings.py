@@ -211,6 +211,7 @@ class Jobs:
     decay: ClockJob = ClockJob(at=time(3, 0))
     expire: ClockJob = ClockJob(at=time(3, 10))
     memory_decay: ClockJob = ClockJob(at=time(3, 20), day="sunday")
+    merge_suggestions: ClockJob = ClockJob(at=time(3, 40), day="sunday")
     validate: ClockJob = ClockJob(at=time(4, 0))
     communities: ClockJob = ClockJob(at=time(4, 10))
     archive: ClockJob = ClockJob(at=time(0, 7), day="hourly")

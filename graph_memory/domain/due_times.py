@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Protocol
 
-CLOCK_JOBS = ("export", "decay", "expire", "memory_decay", "validate", "communities", "archive")
+CLOCK_JOBS = ("export", "decay", "expire", "memory_decay", "merge_suggestions", "validate", "communities", "archive")
 """The jobs that are done by the clock, by the names that settings and runs know them by."""
 HOURLY = "hourly"
 

@@ -11,6 +11,10 @@ CLOUD_SOURCE = "claude-code-cloud"
 """`meta.source` of what the collector of cloud sessions queues; its documents move the session cursors."""
 
 
+ORIGIN = "queued_from"
+"""Key of a document's metadata: the file that it is a copy of, so that another one of its name is another document."""
+
+
 class IngestState(StrEnum):
     """Where a document is on its way."""
 
@@ -118,6 +122,11 @@ class JobRun:
     ended_at: datetime | None = None
     result: Mapping[str, JsonValue] = field(default_factory=dict)
     error: str | None = None
+
+    @property
+    def figures(self) -> Mapping[str, JsonValue]:
+        """What is told of it: its result without the lists that are kept in it for others to read."""
+        return {name: value for name, value in self.result.items() if not isinstance(value, list | tuple)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -351,7 +351,7 @@ def _job(run: JobRun | None, next_at: datetime | None) -> dict[str, Any]:
         "started_at": run and instant(run.started_at),
         "ended_at": run and instant(run.ended_at),
         "status": run and run.status.value,
-        "result": {} if run is None else dict(run.result),
+        "result": {} if run is None else dict(run.figures),
         "error": run and run.error,
         "next": instant(next_at),
     }

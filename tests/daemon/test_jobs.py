@@ -227,10 +227,19 @@ def due(services: Services, **given: object) -> DueJobs:
     return DueJobs(services, LONG_AGO, zone=UTC_ZONE, **given)  # type: ignore[arg-type]
 
 
-@pytest.mark.spec("jobs.memory_decay", "jobs.export", "jobs.validate", "jobs.communities")
+@pytest.mark.spec("jobs.memory_decay", "jobs.export", "jobs.validate", "jobs.communities", "jobs.merge_suggestions")
 def test_what_was_missed_is_caught_up_once_in_the_order_of_its_times(services: Services) -> None:
     due_jobs = due(services)
-    assert due_jobs.names() == ["export", "decay", "expire", "memory_decay", "validate", "communities"]
+    assert due_jobs.names() == [
+        "archive",
+        "export",
+        "decay",
+        "expire",
+        "memory_decay",
+        "merge_suggestions",
+        "validate",
+        "communities",
+    ]
     due_jobs.run()
     assert due_jobs.names() == []
     stats = services.insight.stats(LOCAL_ADMIN)
@@ -242,7 +251,7 @@ def test_a_day_later_the_daily_jobs_are_due_again(services: Services, clock: Clo
     due_jobs = due(services)
     due_jobs.run()
     clock.move(days=1)
-    assert due_jobs.names() == ["export", "decay", "expire", "validate", "communities"]
+    assert due_jobs.names() == ["archive", "export", "decay", "expire", "validate", "communities"]
 
 
 @pytest.mark.spec("jobs.failure-isolated")
@@ -281,7 +290,7 @@ def test_a_job_that_recovers_is_left_alone_until_the_next_day(
     due(services).run()
     assert [it.status for it in kept(services, "export")] == [RunStatus.SUCCEEDED, RunStatus.FAILED]
     clock.move(hours=1)
-    assert due(services).names() == []
+    assert due(services).names() == ["archive"]
 
 
 def test_a_store_that_refuses_is_no_reason_to_give_up(services: Services) -> None:
@@ -290,7 +299,7 @@ def test_a_store_that_refuses_is_no_reason_to_give_up(services: Services) -> Non
 
     due_jobs = due(services, run=refuse)
     due_jobs.run()
-    assert len(due_jobs.names()) == 6
+    assert len(due_jobs.names()) == len(JOBS)
 
 
 def test_once_the_daemon_ends_no_further_job_begins(services: Services) -> None:
@@ -301,7 +310,7 @@ def test_once_the_daemon_ends_no_further_job_begins(services: Services) -> None:
         return JobRun(name, LONG_AGO, RunStatus.SUCCEEDED, LONG_AGO)
 
     due(services, run=note, is_ending=lambda: len(ran) == 2).run()
-    assert ran == ["export", "decay"]
+    assert ran == ["archive", "export"]
 
 
 def test_a_run_that_was_killed_is_failed_and_tried_again(services: Services, clock: Clock) -> None:

@@ -18,6 +18,7 @@ CALLS: Mapping[str, Mapping[str, object]] = {
     "graph_stats": {},
     "graph_validate": {},
     "graph_communities": {},
+    "graph_merge_suggestions": {"min_score": 0.1},
     "graph_decay": {},
     "graph_export": {},
     "graph_import": {"file": "sample.jsonl"},

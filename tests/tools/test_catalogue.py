@@ -53,6 +53,15 @@ WIRE: Mapping[str, Mapping[str, Any]] = {
     "graph_import": {"file": ABSENT, "mode": "merge", "dry_run": True},
     "graph_validate": {"source_session": None, "max_issues": 50},
     "graph_communities": {"weight_threshold": 0.4, "max_communities": 10, "max_hops": 3, "min_size": 2},
+    "graph_merge_suggestions": {
+        "entity_id": None,
+        "entity_type": None,
+        "min_score": 0.8,
+        "min_embedding_similarity": 0.85,
+        "limit": 20,
+        "weights": None,
+        "log_to_audit": True,
+    },
     "memory_add": {
         "category": ABSENT,
         "title": ABSENT,
@@ -106,6 +115,7 @@ READ_ONLY = {
     "graph_stats",
     "graph_validate",
     "graph_communities",
+    "graph_merge_suggestions",
     "graph_read_transcript",
     "memory_search",
     "memory_get",

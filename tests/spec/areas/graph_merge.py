@@ -1,6 +1,6 @@
 """Merging and unmerging, merge suggestions, history and forgetting."""
 
-from tests.spec.model import Requirement, Theme, deferred, diverged, ruling, seed_graph
+from tests.spec.model import Requirement, Theme, deferred, diverged, required, ruling, seed_graph
 
 UNMERGE = seed_graph("graph_unmerge")
 SUGGEST = seed_graph("graph_merge_suggestions")
@@ -94,12 +94,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "The seed names two home folders; all of ours lies under one (graph_unmerge.merge-audit).",
     ),
     # merge suggestions
-    deferred(
+    required(
         "graph_merge_suggestions.score",
         SUGGEST_RULING,
         "score = w.embedding * embedding similarity + w.neighbor_jaccard * weighted Jaccard + w.name * token Jaccard,"
         " by default 0.4, 0.4 and 0.2.",
-        Theme.GRAPH_FAMILY,
     ),
     diverged(
         "graph_merge_suggestions.sample-numbers",
@@ -107,30 +106,26 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "The sample's signals 0.97, 0.50, 0.85 give 0.92.",
         "They don't satisfy the seed's own formula, which rules (graph_merge_suggestions.score).",
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.hub-weight",
         SUGGEST,
         "A shared neighbour of degree n counts 1 / (1 + ln n): 1.0 at 1, 0.59 at 2, 0.38 at 5, 0.30 at 10, 0.20 at "
         "50, 0.18 at 100.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.same-type",
         SUGGEST,
         "No pair of different types is ever suggested.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.missing-embedding",
         SUGGEST_RULING,
         "Without an embedding that signal is left out and the other weights are renormalised.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.scope",
         SUGGEST,
         "`entity_id`, `entity_type` or neither scope the search; at most 200 seeds, ten neighbours each.",
-        Theme.GRAPH_FAMILY,
     ),
     deferred(
         "graph_merge_suggestions.min_score",
@@ -138,36 +133,31 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "`min_score` (0.8) and `min_embedding_similarity` (0.85) bound what is suggested; `limit` is 20, at most 100.",
         Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.threshold_used",
         SUGGEST_RULING,
         "`threshold_used` is the threshold that was applied.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.pairs-once",
         SUGGEST,
         "Each pair is listed once, the smaller id first, best score first.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.result",
         SUGGEST,
         "Each suggestion has entity_a, entity_b (id, name, type, edge_count), score, signals with shared_neighbors, "
         "and recommended_action; beside them total_pairs_evaluated and scope.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.audit",
         SUGGEST,
         "With `log_to_audit` (true) each suggested pair is one `merge_flagged` event.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_merge_suggestions.read-only",
         SUGGEST_RULING,
         "The graph itself is not changed.",
-        Theme.GRAPH_FAMILY,
     ),
     # history and forgetting
     deferred(

@@ -1,6 +1,6 @@
 """Scheduled work that is there now: decay, memory_decay, export, validate, communities; and what comes later."""
 
-from tests.spec.model import Requirement, Theme, deferred, diverged, required, ruling, seed_graph, seed_memory
+from tests.spec.model import Requirement, Theme, deferred, design, diverged, required, ruling, seed_graph, seed_memory
 
 STATS = ruling("Rulings on the graph family: graph_stats")
 DECAY = ruling("Rulings on the graph family: graph_decay")
@@ -10,6 +10,7 @@ VALIDATE = seed_graph("graph_validate")
 COMMUNITIES = seed_graph("graph_communities")
 AUDIT = seed_graph("graph_audit")
 MEMRULES = ruling("Rulings on the memory family")
+DAEMON = design("The daemon")
 CREATION = ruling("Rulings on the graph family: Embedding at creation")
 GRAPHDECAY = seed_graph("graph_decay")
 
@@ -55,6 +56,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "jobs.expire.ephemeral",
         MEMRULES,
         "Ephemeral memories without `expires_at` expire after `memory.ephemeral_days` (14).",
+    ),
+    required(
+        "jobs.merge_suggestions",
+        DAEMON,
+        "A scheduled look for entities that may be one keeps its pairs, which `graph_merge_suggestions` weighs anew.",
     ),
     deferred("jobs.embed_pending", CREATION, "Pending embeddings are made as work comes.", Theme.SEARCH),
 )
