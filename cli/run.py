@@ -28,8 +28,8 @@ def run(
     """Run the daemon in the foreground, until Ctrl-C or SIGTERM.
 
     It watches, learns, and does its jobs at their times. The first time, on a terminal, it asks how far back to learn.
-    A second signal ends it at once. It ends with 75 where another
-    daemon has the home, and with 78 where the settings or the home folder have to be mended first.
+    A second signal ends it at once. Changed settings are put in force within seconds, by SIGHUP at once. It ends with
+    75 where another daemon has the home, and with 78 where the settings or the home folder have to be mended first.
     """
     from cli.first_run import ask_reach
     from daemon.app import run_daemon
