@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from graph_memory.config.settings import Settings
-from graph_memory.domain.errors import IngestError
+from graph_memory.domain.errors import IngestError, Unavailable
 from graph_memory.domain.ledger import TranscriptCursor
 from graph_memory.domain.principal import Principal
 from graph_memory.home import Home
@@ -120,7 +120,7 @@ class TranscriptArchiver:
         What can't be taken now is taken the next time. A process that dies leaves what was archived before.
 
         Raises:
-            Unavailable: the store or the archive can't be used now.
+            Unavailable: the store can't be used, or the archive not be written; what is archived stays.
         """
         remove_partial(self._folder)
         self._done.erased = self._erase_forgotten(self._archive.abouts().values())
@@ -183,7 +183,7 @@ class TranscriptArchiver:
             _LOG.warning("archived_file_damaged", session=grown.session)
         except FileNotFoundError:
             return
-        except OSError as error:
+        except OSError as error:  # of the transcript: see `_write`
             self._done.failed += 1
             _LOG.warning("not_archived", session=grown.session, reason=error.strerror)
 
@@ -217,13 +217,20 @@ class TranscriptArchiver:
             turns=tuple(dict.fromkeys((*before.turns, *heard.turns))),
             sessions=tuple(sorted(others)),
         )
-        beside = write_beside(
-            grown.path,
-            old,
-            lambda: about(redacted=before.redacted + lines.redacted),
-            lines.read(),
-            modified_ns=grown.modified_ns,
-        )
+        try:
+            beside = write_beside(
+                grown.path,
+                old,
+                lambda: about(redacted=before.redacted + lines.redacted),
+                lines.read(),
+                modified_ns=grown.modified_ns,
+            )
+        except OSError as error:
+            if lines.problem is not None:
+                raise lines.problem from error
+            if isinstance(error, FileNotFoundError) and self._folder.is_dir():
+                return  # somebody erases, and what was being written with it
+            raise Unavailable(f"the archive can't be written: {error.strerror or type(error).__name__}") from error
         is_free = partial(self._is_free, heard.turns)
         if self._archive.publish(beside, grown.path, old, is_free):
             self._done.archived += 1
@@ -285,14 +292,29 @@ class TranscriptArchiver:
 
 
 class _Lines:
-    """The lines of a stretch of a transcript without their secrets, which it counts."""
+    """The lines of a stretch of a transcript without their secrets, which it counts.
+
+    `problem` is why the transcript could not be read to the end of the stretch, if so.
+    """
 
     def __init__(self, stream: BinaryIO, start: int, end: int, pace: "_Pace") -> None:
         self._stream, self._start, self._end, self._pace = stream, start, end, pace
         self.redacted = 0
+        self.problem: OSError | None = None
 
     def read(self) -> Iterator[bytes]:
-        """Yield the lines, once."""
+        """Yield the lines, once.
+
+        Raises:
+            OSError: they can't be read.
+        """
+        try:
+            yield from self._read()
+        except OSError as error:
+            self.problem = error
+            raise
+
+    def _read(self) -> Iterator[bytes]:
         rest_at = self._start + _PIECE
         self._pace.begin()
         for _, line_end, raw, _ in iter_lines(self._stream, self._start):

@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.config.settings import Exclude, Limits
-from graph_memory.domain.errors import NotFound
+from graph_memory.domain.errors import NotFound, Unavailable
 from graph_memory.domain.ledger import Tombstone
 from graph_memory.domain.principal import LOCAL_ADMIN
+from ingest import archiving
 from ingest.archive import Archive
 from ingest.archived_file import FRAME_BYTES, About, find_about, open_archived, write_beside
 from ingest.archiving import TranscriptArchiver
 from ingest.transcripts.keys import turn_key
+from ingest.transcripts.reading import open_transcript
 from ingest.transcripts.redacted_lines import redacted_line
 from tests.domain.planted_secrets import SHAPED
 from tests.ingest.learners import Learner
@@ -33,6 +35,8 @@ from tests.ingest.transcript_files import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
 
     from graph_memory.config.settings import Settings
     from ingest.archiving import ArchiveRun
@@ -346,6 +350,45 @@ def test_what_dead_writers_left_is_removed(keeper: Keeper, talk: Transcript) -> 
     left.write_bytes(b"half")
     keeper.keep()
     assert not left.exists()
+
+
+def test_on_a_full_disk_the_job_says_so_and_what_is_archived_stays(
+    keeper: Keeper, talk: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper.keep()
+    before = keeper.text()
+    talk.say("more")
+    keeper.learner.learn()
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ingest.archived_file.os.fsync", full)
+        with pytest.raises(Unavailable, match="No space left"):
+            keeper.keep(learn=False)
+    assert keeper.text() == before
+    assert len(list(keeper.place.home.archive.iterdir())) == 2
+    keeper.keep()
+    assert keeper.text() == talk.file.read_bytes()
+
+
+def test_a_transcript_that_can_not_be_read_keeps_no_other_from_being_archived(
+    keeper: Keeper, talk: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Transcript(talk.file.with_name(f"{OTHER}.jsonl"), session_id=OTHER)
+    other.say("hello")
+    keeper.learner.learn()
+    opened = open_transcript
+
+    def refusing(path: Path) -> BinaryIO:
+        if path.name.startswith(SESSION):
+            raise PermissionError(13, "Permission denied")
+        return opened(path)
+
+    monkeypatch.setattr(archiving, "open_transcript", refusing)
+    assert keeper.keep(learn=False).failed == 1
+    assert keeper.archive.sessions() == [OTHER]
 
 
 def test_a_transcript_in_utf_16_is_kept_as_lines_that_every_reader_knows(keeper: Keeper, talk: Transcript) -> None:
