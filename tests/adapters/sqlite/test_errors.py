@@ -16,6 +16,7 @@ from graph_memory.domain.errors import (
     InvalidRequest,
     QueryTimeout,
     StoreBusy,
+    StoreDamaged,
     StoreMismatch,
     Unavailable,
 )
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
         (apsw.BusyError, StoreBusy, "another process"),
         (apsw.LockedError, StoreBusy, "another process"),
         (apsw.ConstraintError, Conflict, "can't both hold"),
-        (apsw.CorruptError, StoreMismatch, "damaged"),
-        (apsw.NotADBError, StoreMismatch, "not a database"),
+        (apsw.CorruptError, StoreDamaged, "damaged"),
+        (apsw.NotADBError, StoreDamaged, "not a database"),
         (apsw.FullError, Unavailable, "disk is full"),
         (apsw.ReadOnlyError, Unavailable, "can't be written"),
         (apsw.CantOpenError, Unavailable, "can't be opened"),
