@@ -31,7 +31,7 @@ from daemon.watcher import Wakeup, Watcher
 from daemon.worker import Pace, Worker
 from graph_memory.bootstrap import Services, build_services, open_services
 from graph_memory.config import LoadedConfig, Settings, load_config
-from graph_memory.domain.errors import GraphMemoryError, Unavailable
+from graph_memory.domain.errors import GraphMemoryError, StoreDamaged, Unavailable
 from graph_memory.domain.instants import to_wire
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import use_private_umask
@@ -155,7 +155,11 @@ class _Daemon:
         self._state_problem: str | None = None
 
     def run(self, ending: threading.Event) -> Exit:
-        """Work until `ending` is set; say how that went."""
+        """Work until `ending` is set; say how that went.
+
+        Raises:
+            StoreDamaged: the store is, and nothing more was written to it.
+        """
         self._jobs.settle_interrupted(self._started_at)
         worker = threading.Thread(target=self._worker.run, name="worker")
         logging.getLogger().addHandler(self._incidents)
@@ -170,6 +174,9 @@ class _Daemon:
         finally:
             is_wanted = ending.is_set()
             self._end(worker)
+        failure = self._worker.failure
+        if isinstance(failure, StoreDamaged):
+            raise failure
         return Exit.OK if is_wanted else Exit.FAILED
 
     def _live(self, worker: threading.Thread, ending: threading.Event) -> None:

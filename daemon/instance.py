@@ -9,7 +9,7 @@ from secrets import token_hex
 import orjson
 from filelock import FileLock, Timeout
 
-from graph_memory.domain.errors import Unavailable
+from graph_memory.domain.errors import ConfigError, Unavailable
 from graph_memory.home import Home
 from graph_memory.presence import DaemonState, Holder, find_holder, find_state, is_held
 
@@ -30,12 +30,15 @@ def hold_home(home: Home) -> Iterator[None]:
 
     Raises:
         AlreadyRunning: another daemon is.
+        ConfigError: the home can't be written.
     """
     lock = FileLock(home.lock, timeout=_PATIENCE, mode=_MODE)
     try:
         lock.acquire()
     except Timeout:
         raise AlreadyRunning(f"another daemon{_described(home)} already has {home.path}; stop it first") from None
+    except OSError as error:
+        raise ConfigError(f"{home.lock} can't be written: {error.strerror}; `graph-memory doctor` says more") from error
     try:
         yield
     finally:

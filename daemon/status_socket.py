@@ -205,8 +205,11 @@ class _Listener:
         return cls(path, server, identity)
 
     def is_there(self) -> bool:
-        """Tell whether the file is still the one that is listened on."""
-        return _identity(self._path) == self._identity
+        """Tell whether the file is still the one that is listened on; so it counts while that can't be known."""
+        try:
+            return _identity(self._path) == self._identity
+        except OSError:
+            return True
 
     async def close(self) -> None:
         """Listen no more, and remove the file if it is still this one's."""
@@ -235,7 +238,7 @@ def _bound(path: Path) -> socket.socket:
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
         status = path.lstat()
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return status.st_dev, status.st_ino
 

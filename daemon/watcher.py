@@ -1,10 +1,13 @@
 """Hints that files changed; whatever they miss, the rescan finds."""
 
+import ctypes
 import os
+import sys
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from errno import ENOSPC
 from pathlib import Path
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
@@ -18,6 +21,7 @@ POLL_SECONDS = 2.0
 _MOST_NOTED = 1_000
 """Files that are noted one by one; past that, all are looked at."""
 _LOG = get_logger("daemon.watcher")
+_IN_DELETE_SELF = 0x400
 _QUIET = frozenset({"opened", "closed_no_write"})
 
 
@@ -133,6 +137,8 @@ class Watcher:
                 return
             self._watched[folder] = _Watched(watch, identity)
             self._wakeup.note_anything()  # what came before the watch did
+        if self._observer is not None and not self._polling and not has_watches_left():
+            self._fall_back(OSError(ENOSPC, "the system's limit of watches is reached"))
 
     def put_folders(self, folders: Iterable[Path], *, polling: bool) -> None:
         """Watch other folders, or in another way, from now on; nothing happens where they are the same."""
@@ -165,6 +171,24 @@ class Watcher:
             observer.stop()
             if observer.is_alive():
                 observer.join()
+
+
+def has_watches_left() -> bool:
+    """Tell whether this user may watch one folder more; only Linux counts them.
+
+    The library is silent about folders below the one it was given for which there was no watch left, so that nothing
+    would be heard of them. Watches are counted by user, not by who holds them, so one of our own tells.
+    """
+    if sys.platform != "linux":
+        return True
+    libc = ctypes.CDLL(None, use_errno=True)
+    instance = libc.inotify_init1(os.O_CLOEXEC)
+    if instance < 0:
+        return True  # no instance left is no word about watches
+    try:
+        return libc.inotify_add_watch(instance, b"/", _IN_DELETE_SELF) >= 0 or ctypes.get_errno() != ENOSPC
+    finally:
+        os.close(instance)
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:

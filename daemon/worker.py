@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from daemon.ceilings import Ceilings
 from daemon.times import wait_after
 from daemon.watcher import Wakeup
-from graph_memory.domain.errors import StoreChanged, Unavailable
+from graph_memory.domain.errors import GraphMemoryError, StoreChanged, StoreDamaged, Unavailable
 from graph_memory.log import get_logger
 
 W = TypeVar("W")
@@ -149,6 +149,7 @@ class Worker(Generic[W]):
         self._refusals = 0
         self._look_seconds = 0.0
         self.progress = Progress()
+        self.failure: GraphMemoryError | None = None
 
     def put_pace(self, pace: Pace) -> None:
         """Have it sleep and retry like this from now on."""
@@ -175,8 +176,11 @@ class Worker(Generic[W]):
         try:
             held_by = self._orders.heed()
             wait = self._look_and_learn() if held_by is None else self._hold(held_by)
-        except StoreChanged as error:  # a new process can use it, and whoever watches over this one starts one
+        except (StoreChanged, StoreDamaged) as error:
+            # The first a new process can use, and whoever watches over this one starts one. The second nobody should
+            # write to any more.
             self._wait("ending", str(error))
+            self.failure = error
             self._stop.set()
             return 0.0
         except Unavailable as error:
@@ -271,7 +275,7 @@ class Worker(Generic[W]):
         self._ceilings.begin()
         try:
             is_done = self._learner.catch_up()
-        except Unavailable:
+        except (Unavailable, StoreDamaged):
             raise
         except Exception as error:  # noqa: BLE001 - what can wait must not keep anything from being learned
             self._note_broken(CATCHING_UP, error)
@@ -314,7 +318,7 @@ class Worker(Generic[W]):
         self.progress.activity = "learning"
         try:
             done = self._learner.learn(piece, should_stop)
-        except Unavailable:
+        except (Unavailable, StoreDamaged):
             raise
         except Exception as error:  # noqa: BLE001 - one piece's defect must not stop the others
             self._note_broken(name, error)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -49,10 +49,13 @@ class Daemon:
 
 
 @contextmanager
-def running(*words: str, **environ: str) -> Iterator[Daemon]:
-    """Start a daemon and wait until it works."""
+def running(
+    *words: str, through: Sequence[str] = (), preexec: Callable[[], None] | None = None, **environ: str
+) -> Iterator[Daemon]:
+    """Start a daemon and wait until it works; `through` is a program that becomes it."""
     process = subprocess.Popen(
-        [COMMAND, "run", *words],
+        [*through, COMMAND, "run", *words],
+        preexec_fn=preexec,  # noqa: PLW1509 - tests hold no lock meanwhile
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from watchdog.observers import Observer
 
+from daemon import watcher as watcher_module
 from daemon.watcher import Wakeup, Watcher
 
 BOUND = 20.0
@@ -150,3 +151,23 @@ def test_very_many_files_mean_any() -> None:
     for number in range(2_000):
         bell.note(Path(f"/{number}"))
     assert bell.take_changed() is None
+
+
+def test_watches_that_run_out_below_a_folder_are_noticed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watcher_module, "has_watches_left", lambda: False)
+    watcher = started(Watcher([tmp_path], Wakeup()))
+    try:
+        assert watcher.problem == "file events: the system's limit of watches is reached; polling instead"
+        watcher.refresh()
+        assert watcher.problem.endswith("polling instead")
+    finally:
+        watcher.stop()
+
+
+def test_with_watches_left_nothing_is_said(tmp_path: Path) -> None:
+    watcher = started(Watcher([tmp_path], Wakeup()))
+    try:
+        assert watcher_module.has_watches_left()
+        assert watcher.problem is None
+    finally:
+        watcher.stop()

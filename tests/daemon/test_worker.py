@@ -11,7 +11,7 @@ from daemon.ceilings import Ceilings
 from daemon.watcher import Wakeup
 from daemon.worker import Done, Found, Pace, Worker
 from graph_memory.config.settings import Ingest, Limits
-from graph_memory.domain.errors import StoreBusy, Unavailable
+from graph_memory.domain.errors import StoreBusy, StoreDamaged, Unavailable
 
 BOUND = 20.0
 """Seconds that no wait of these tests comes near."""
@@ -611,3 +611,22 @@ def test_what_is_broken_and_new_keeps_nothing_behind_it_from_its_turn() -> None:
     for _ in looks:
         worker.turn()
     assert "good" in folder.learned
+
+
+@pytest.mark.parametrize("where", ["looking", "learning", "catching up"])
+def test_a_damaged_store_ends_it_at_once_wherever_that_shows(where: str) -> None:
+    def fail(*_: object) -> bool:
+        raise StoreDamaged("page 7")
+
+    folder = Folder(Found(backlog=["a", "b"]))
+    if where == "looking":
+        folder.find = fail  # type: ignore[method-assign,assignment]
+    elif where == "learning":
+        folder.before = fail
+    else:
+        folder.catch_up = fail  # type: ignore[method-assign]
+    worker = worker_of(folder, now=Now())
+    worker.run()  # returns
+    assert isinstance(worker.failure, StoreDamaged)
+    assert worker.progress.problem == "page 7"
+    assert folder.learned == ([] if where != "catching up" else ["a", "b"])

@@ -194,11 +194,17 @@ class Connections:
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
-    """Return which file is there, `None` where there is none."""
+    """Return which file is there, `None` where there is none.
+
+    Raises:
+        Unavailable: that can't be known now, such as while its folder is closed to this user.
+    """
     try:
         status = os.stat(path)  # noqa: PTH116 - twice as fast, and with every transaction
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise Unavailable(f"the database file {path.name} can't be reached: {error.strerror}") from error
     return status.st_dev, status.st_ino
 
 
