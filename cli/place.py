@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from graph_memory.adapters.sqlite.migrations import Migrated
     from graph_memory.bootstrap import Services
     from graph_memory.config import LoadedConfig
 
@@ -54,8 +55,15 @@ class Place:
             require_memory(config)
         else:
             config.home.ensure()
-        with open_services(config) as services:
+        with open_services(config, on_upgrade=_say_upgraded) as services:
             yield services
+
+
+def _say_upgraded(migrated: Migrated) -> None:
+    from cli.terminal import note
+
+    copy = "" if migrated.copy is None else f"; {migrated.copy} is a copy of it as it was"
+    note(f"The database was upgraded from version {migrated.before} to {migrated.version}{copy}.")
 
 
 def require_memory(config: LoadedConfig) -> None:

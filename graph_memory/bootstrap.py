@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from graph_memory.adapters.files.audit_log import AuditLog
 from graph_memory.adapters.files.backup_folder import BackupFolder
+from graph_memory.adapters.sqlite.migrations import Migrated
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.config import LoadedConfig
 from graph_memory.config.settings import Settings
@@ -123,8 +124,14 @@ def memory_policy(settings: Settings) -> MemoryPolicy:
     )
 
 
-def open_store(config: LoadedConfig) -> Store:
-    """Open the store of a home, and make both where they are missing.
+def log_upgrade(migrated: Migrated) -> None:
+    """Log that the database was upgraded."""
+    copy = None if migrated.copy is None else migrated.copy.name
+    _LOG.warning("store_upgraded", before=migrated.before, now=migrated.version, copy=copy)
+
+
+def open_store(config: LoadedConfig, *, on_upgrade: Callable[[Migrated], None] = log_upgrade) -> Store:
+    """Open the store of a home, and make both where they are missing; `on_upgrade` is told that it was upgraded.
 
     Raises:
         ConfigError: the home can't be used, or belongs to another store.
@@ -137,8 +144,7 @@ def open_store(config: LoadedConfig) -> Store:
     home.refuse_network_filesystem()
     store = SqliteStore(home.database)
     if store.migrated.before is not None:
-        copy = None if store.migrated.copy is None else store.migrated.copy.name
-        _LOG.warning("store_upgraded", before=store.migrated.before, now=store.migrated.version, copy=copy)
+        on_upgrade(store.migrated)
     try:
         identity = store.identity()
         home.claim_store(StoreIdentity(identity.kind, identity.database_id))
@@ -185,9 +191,14 @@ def build_services(
 
 
 @contextmanager
-def open_services(config: LoadedConfig, *, clock: Callable[[], datetime] = utc_now) -> Iterator[Services]:
+def open_services(
+    config: LoadedConfig,
+    *,
+    clock: Callable[[], datetime] = utc_now,
+    on_upgrade: Callable[[Migrated], None] = log_upgrade,
+) -> Iterator[Services]:
     """Open the store of a home and its services, and close it in the end."""
-    store = open_store(config)
+    store = open_store(config, on_upgrade=on_upgrade)
     try:
         yield build_services(config, store, clock=clock)
     finally:
