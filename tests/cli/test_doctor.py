@@ -219,6 +219,7 @@ def test_a_database_too_large_to_be_looked_through_is_whole_as_far_as_that_got(
     assert "as far as 0 s of looking got" in finding.message
 
 
+@pytest.mark.spec("watching.doctor")
 def test_looking_at_a_store_migrates_and_makes_nothing(used_home: Path, run: Run) -> None:
     newest = MIGRATIONS[-1].version
     with apsw.Connection(str(used_home / "memory.db")) as connection:
@@ -319,6 +320,7 @@ def broken_home(home: Path) -> None:
     (home / "daemon.sock").chmod(0o600)
 
 
+@pytest.mark.spec("watching.doctor.fix")
 def test_what_is_safe_is_mended_once_and_said(run: Run, used_home: Path) -> None:
     broken_home(used_home)
     before = {it["check"]: it for it in run("doctor", "--json").json["findings"] if it["is_fixable"]}
@@ -397,6 +399,7 @@ def test_a_fix_that_fails_says_why_and_leaves_the_finding(
     assert finding.remedy.startswith("could not be fixed: ")
 
 
+@pytest.mark.spec("watching.doctor")
 @pytest.mark.parametrize("check", CHECKS, ids=lambda it: it.__name__)
 def test_every_check_of_a_home_in_use_says_something_and_every_trouble_has_a_remedy(
     used_home: Path, check: Check

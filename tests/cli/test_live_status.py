@@ -18,6 +18,7 @@ from tests.cli.test_status import STATE
 from tests.daemon.telling import telling
 
 
+@pytest.mark.spec("watching.status.live")
 @pytest.mark.parametrize("key", ["q", "Q"])
 def test_it_goes_on_until_q_and_leaves_the_terminal_as_it_was(used_home: Path, key: str) -> None:
     with telling(used_home, STATE), on_terminal("status") as terminal:
@@ -31,6 +32,7 @@ def test_it_goes_on_until_q_and_leaves_the_terminal_as_it_was(used_home: Path, k
         assert "\x1b[?1049l" in terminal.drawn  # what stood there before is back
 
 
+@pytest.mark.spec("watching.status.live")
 def test_ctrl_c_ends_it_like_q(used_home: Path) -> None:
     with telling(used_home, STATE), on_terminal("status") as terminal:
         terminal.wait_for("process 4711")
@@ -77,6 +79,7 @@ def test_once_is_once_on_a_terminal_too(used_home: Path) -> None:
         assert "\x1b[?1049h" not in terminal.drawn
 
 
+@pytest.mark.spec("watching.status.live")
 def test_without_a_terminal_it_is_shown_once(run: Run, used_home: Path) -> None:
     with telling(used_home, STATE):
         done = run("status")

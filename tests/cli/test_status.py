@@ -4,6 +4,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from daemon.exits import Exit
 from daemon.instance import hold_home
 from graph_memory.bootstrap import open_services
@@ -42,6 +44,7 @@ DEGRADED = replace(
 )
 
 
+@pytest.mark.spec("watching.status.without-daemon")
 def test_without_a_daemon_it_says_what_to_do_and_ends_with_one(run: Run, used_home: Path) -> None:
     done = run("status")
     assert done.status == 1
@@ -69,6 +72,7 @@ def test_with_a_daemon_all_is_well(run: Run, used_home: Path) -> None:
     assert done.out.endswith("All is well.\n")
 
 
+@pytest.mark.spec("watching.status.honest", "watching.errors")
 def test_what_is_degraded_and_what_was_logged_is_shown_and_not_called_well(run: Run, used_home: Path) -> None:
     with telling(used_home, DEGRADED):
         done = run("status")
@@ -79,6 +83,7 @@ def test_what_is_degraded_and_what_was_logged_is_shown_and_not_called_well(run: 
     assert "All is well" not in done.out
 
 
+@pytest.mark.spec("watching.status.honest")
 def test_documents_that_failed_are_not_called_well(run: Run, used_home: Path) -> None:
     with open_services(load_config(os.environ)) as services:
         now = services.clock()

@@ -85,6 +85,7 @@ def figures(text: str) -> dict[tuple[str, ...], float]:
     return {(it.name, *it.labels.values()): it.value for family in families for it in family.samples}
 
 
+@pytest.mark.spec("watching.metrics")
 def test_every_figure_has_a_conventional_name_and_its_unit() -> None:
     with serving() as port:
         status, text = asked(port)
@@ -107,6 +108,7 @@ def test_every_figure_has_a_conventional_name_and_its_unit() -> None:
     assert all(name.startswith("graph_memory_") for name, *_ in found)
 
 
+@pytest.mark.spec("watching.metrics")
 def test_nothing_in_it_is_a_path_or_a_word_of_the_user() -> None:
     with serving() as port:
         _, text = asked(port)
@@ -121,6 +123,7 @@ def test_names_of_the_loopback_are_answered_with_and_without_the_port(name: str)
         assert asked(port, Host=f"{name}:{port}")[0] == 200
 
 
+@pytest.mark.spec("watching.metrics")
 @pytest.mark.parametrize(
     "name", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "localhost:1", "127.0.0.1@evil", ""]
 )
@@ -145,6 +148,7 @@ def test_there_is_nothing_else_to_ask_for(path: str, method: str, status: int) -
         assert asked(port, path, method)[0] == status
 
 
+@pytest.mark.spec("watching.metrics")
 def test_only_the_loopback_is_listened_on() -> None:
     with serving() as port:
         assert {it[4][0] for it in listening(port)} == {"127.0.0.1"}

@@ -73,11 +73,13 @@ def wait_for(holds: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.spec("watching.socket")
 def test_what_the_daemon_says_arrives_whole(home: Home, answering: StatusSocket) -> None:
     assert find_state(home) == STATE
     assert answering.problem is None
 
 
+@pytest.mark.spec("watching.socket.private")
 def test_the_socket_is_its_owners_alone_in_a_folder_that_is_too(home: Home, answering: StatusSocket) -> None:
     assert stat.S_ISSOCK(home.socket.stat().st_mode)
     assert stat.S_IMODE(home.socket.stat().st_mode) == 0o600
@@ -124,6 +126,7 @@ def test_what_is_not_understood_is_refused_with_a_reason_and_the_next_request_an
         assert orjson.loads(lines.readline())["ok"] is True
 
 
+@pytest.mark.spec("watching.socket.versions")
 def test_a_client_of_another_version_is_told_so_in_words(
     home: Home, answering: StatusSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +151,7 @@ def test_a_request_without_an_end_ends_the_connection_and_no_other(home: Home, a
         assert find_state(home) == STATE
 
 
+@pytest.mark.spec("watching.socket.bounded")
 def test_a_client_that_says_nothing_is_hung_up_on(
     home: Home, answering: StatusSocket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +162,7 @@ def test_a_client_that_says_nothing_is_hung_up_on(
         assert said(slow) == b""
 
 
+@pytest.mark.spec("watching.socket.bounded")
 def test_clients_that_hold_every_place_keep_nobody_from_an_answer(home: Home, answering: StatusSocket) -> None:
     with ExitStack() as stack:
         idle = [stack.enter_context(connected(home)) for _ in range(MOST_CLIENTS * 3)]
@@ -167,6 +172,7 @@ def test_clients_that_hold_every_place_keep_nobody_from_an_answer(home: Home, an
         assert idle[-1].recv(65_536).startswith(b'{"v":1')
 
 
+@pytest.mark.spec("watching.socket.bounded")
 def test_a_client_that_never_reads_costs_no_more_than_its_patience(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_socket, "PATIENCE", 0.5)
     large = replace(STATE, work={"queue": {"x" * 4_000_000: 1}})
@@ -216,6 +222,7 @@ def test_a_failure_of_ours_is_an_id_and_not_the_end(home: Home) -> None:
         answering.stop()
 
 
+@pytest.mark.spec("watching.socket.private")
 def test_only_the_same_user_is_answered(home: Home, answering: StatusSocket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_socket, "peer_uid", lambda _: os.geteuid() + 1)
     with connected(home) as channel:
@@ -236,6 +243,7 @@ def test_the_system_says_who_is_at_the_other_end() -> None:
         assert presence.peer_uid(here) == os.geteuid()
 
 
+@pytest.mark.spec("watching.socket.lasts")
 def test_a_socket_that_a_killed_daemon_left_is_taken_over(home: Home) -> None:
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(os.fspath(home.socket))
@@ -258,6 +266,7 @@ def test_what_is_no_socket_is_left_alone_and_named(home: Home) -> None:
         assert answering.problem == "status socket: its file was removed; it was made again"
 
 
+@pytest.mark.spec("watching.socket.lasts")
 @pytest.mark.parametrize("how", ["removed", "replaced"])
 def test_a_socket_file_that_goes_is_made_again_and_that_is_said(home: Home, answering: StatusSocket, how: str) -> None:
     if how == "removed":

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, date, timedelta
 from pathlib import Path
 
 import apsw
@@ -17,12 +18,14 @@ import orjson
 import pytest
 
 from daemon.exits import Exit
-from graph_memory.bootstrap import open_services
+from daemon.schedule import DueJobs
+from graph_memory.bootstrap import Services, open_services
 from graph_memory.config import load_config
 from graph_memory.domain.drafts import MemoryDraft
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home
 from graph_memory.presence import DaemonState, find_state, is_held
+from tests.daemon.conftest import Clock
 from tests.daemon.daemons import BOUND, COMMAND, drop, running, say, titles, wait_for
 
 pytestmark = pytest.mark.timeout(300)
@@ -60,6 +63,7 @@ needs_rights = pytest.mark.skipif(not can_obey(), reason="root, whom no rights o
 # The socket
 
 
+@pytest.mark.spec("watching.socket.lasts")
 def test_a_socket_that_is_removed_comes_back_and_learning_never_stopped(home: Home, projects: Path) -> None:
     with running() as daemon:
         home.socket.unlink()
@@ -96,6 +100,7 @@ def limited(process: int, most: int) -> Iterator[None]:
         resource.prlimit(process, resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.spec("trouble.disk")
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits of another process are Linux's")
 def test_with_a_full_disk_it_waits_and_says_so_and_then_learns_all_of_it(home: Home, projects: Path) -> None:
     with running() as daemon:
@@ -139,6 +144,7 @@ def small_disk(home: Home) -> Iterator[Path]:
         subprocess.run(["umount", "-l", home.path], check=True)
 
 
+@pytest.mark.spec("trouble.disk")
 def test_on_a_disk_that_really_fills_up_nothing_is_lost_either(home: Home, projects: Path, small_disk: Path) -> None:
     with running(GRAPH_MEMORY_LIMITS__FREE_DISK_MB="0") as daemon:
         wait_for(lambda: state(home).activity == "watching")
@@ -196,6 +202,7 @@ def test_a_home_that_cannot_be_written_is_refused_in_a_line(home: Home) -> None:
     assert str(home.path) in done.stderr
 
 
+@pytest.mark.spec("trouble.rights")
 @needs_rights
 def test_rights_that_are_lost_and_given_back_cost_nothing(home: Home, projects: Path) -> None:
     projects.mkdir()
@@ -239,6 +246,7 @@ def test_a_project_that_may_not_be_read_is_named_and_keeps_no_other_waiting(home
 # Folders
 
 
+@pytest.mark.spec("trouble.folders")
 def test_a_projects_folder_that_is_moved_away_and_back_is_read_on_where_it_was(home: Home, projects: Path) -> None:
     say(projects, "where is the keeper?", "On the mainland until Thursday.")
     away = projects.with_name("elsewhere")
@@ -258,6 +266,7 @@ def test_a_projects_folder_that_is_moved_away_and_back_is_read_on_where_it_was(h
     assert [len(titles(it)) for it in ("mainland", "barometer", "valve sticks")] == [1, 1, 1]
 
 
+@pytest.mark.spec("trouble.watches")
 def test_five_thousand_folders_under_a_low_limit_of_watches_are_polled_and_that_is_said(
     home: Home, projects: Path
 ) -> None:
@@ -292,6 +301,7 @@ def damage(home: Home, table: str) -> int:
     return len(pages)
 
 
+@pytest.mark.spec("trouble.damage")
 def test_damage_ends_it_with_a_plain_word_and_makes_nothing_worse(home: Home, projects: Path) -> None:
     with open_services(load_config(os.environ)) as services:
         for number in range(200):
@@ -326,6 +336,7 @@ def differing_pages(before: bytes, after: bytes, size: int = 4_096) -> int:
 # Two at once
 
 
+@pytest.mark.spec("trouble.one-daemon")
 def test_of_daemons_started_at_once_one_has_the_home(home: Home) -> None:
     processes = [
         subprocess.Popen([COMMAND, "run"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -353,3 +364,23 @@ def test_the_state_it_was_killed_in_is_cleared_by_the_next_one(home: Home) -> No
         wait_for(lambda: state(home).pid == daemon.process.pid)
         assert not suffers_from(home, "socket")
         daemon.ended(signal.SIGTERM)
+
+
+@pytest.mark.spec("trouble.clock")
+def test_a_clock_set_back_by_a_day_runs_nothing_twice_and_misses_nothing(services: Services, clock: Clock) -> None:
+    due = DueJobs(services, clock.at - timedelta(days=10), zone=UTC)
+    due.run()
+    began = clock.at
+    assert days_of_runs(services, "decay") == [began.date()]
+
+    clock.move(days=-1)
+    while clock.at < began + timedelta(days=2):
+        due.run()
+        clock.move(minutes=30)
+    for name in ("export", "decay", "expire", "validate"):
+        assert days_of_runs(services, name) == [(began + timedelta(days=it)).date() for it in range(3)]
+
+
+def days_of_runs(services: Services, job: str) -> list[date]:
+    runs = services.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.runs(job, 100))
+    return sorted(it.started_at.date() for it in runs)

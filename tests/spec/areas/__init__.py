@@ -29,6 +29,7 @@ from tests.spec.areas import (
     storage,
     tools_access,
     tools_results,
+    watching,
 )
 from tests.spec.model import Requirement
 
@@ -59,6 +60,7 @@ AREAS: Mapping[str, tuple[Requirement, ...]] = {
     "memory_decay": memory_decay.REQUIREMENTS,
     "performance": performance.REQUIREMENTS,
     "service": service.REQUIREMENTS,
+    "watching": watching.REQUIREMENTS,
 }
 
 REQUIREMENTS: tuple[Requirement, ...] = tuple(requirement for area in AREAS.values() for requirement in area)
