@@ -16,6 +16,7 @@ from cli import (
     demo,
     doctor,
     exclude,
+    forget,
     ingest,
     jobs,
     pause,
@@ -51,6 +52,7 @@ app.add_typer(exclude.app, name="exclude")
 app.command("pause")(pause.pause)
 app.command("resume")(pause.resume)
 app.command("scrub")(scrub.scrub)
+app.command("forget")(forget.forget)
 app.command("export")(backup.export)
 app.command("import")(backup.import_)
 app.command("restore")(restore.restore)

@@ -16,6 +16,7 @@ from graph_memory.domain.principal import LOCAL_ADMIN, LOCAL_TENANT, Principal
 from graph_memory.log import get_logger
 from graph_memory.ports.store import WriteTransaction
 from ingest.archiving import TranscriptArchiver
+from ingest.forgetting import forgetting
 
 KEPT_RUNS = 100
 MOST_ISSUES = 500
@@ -94,6 +95,9 @@ def _expire(services: Services, principal: Principal) -> Figures:
 
 
 def _archive(services: Services, principal: Principal) -> Figures:
+    forgets = forgetting(services)
+    if forgets.is_unfinished():  # whoever began died, or others held the store
+        forgets.finish(principal)
     run = TranscriptArchiver(services.store, principal, services.home, services.settings).run()
     figures: dict[str, JsonValue] = {**asdict(run)}
     return figures

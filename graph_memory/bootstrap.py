@@ -179,7 +179,7 @@ def build_services(
         recall=Recall(store, clock, graph.affinity),
         upkeep=Upkeep(store, clock, graph.decay, pause),
         insight=Insight(store, clock),
-        backup=Backup(store, clock, backups),
+        backup=Backup(store, clock, backups, graph),
         restore=Restore(store, clock, backups, graph),
         memory_write=MemoryWrite(store, clock, memory, graph),
         memory_search=MemorySearch(store, clock),

@@ -122,6 +122,11 @@ class Home:
         return self.path / "archive"
 
     @property
+    def forgetting(self) -> Path:
+        """There, and empty, from when something is being forgotten until nothing of it is left."""
+        return self.path / "forgetting.mark"
+
+    @property
     def lock(self) -> Path:
         """Held by the one daemon of this home."""
         return self.path / "daemon.lock"

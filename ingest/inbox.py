@@ -119,7 +119,7 @@ class Inbox:
     def processing(self) -> set[str]:
         """Return the paths of all documents in `processing/`, whoever is at them."""
         found = _walk(self._home.processing)
-        return {document_path(_below_worker(it.relative)) for it in found if it.kind is not FoundKind.SIDECAR}
+        return {document_path(below_worker(it.relative)) for it in found if it.kind is not FoundKind.SIDECAR}
 
     # Moves
 
@@ -339,14 +339,19 @@ def _entries(folder: Path) -> list["os.DirEntry[str]"]:
         return []
 
 
-def _below_worker(relative: Path) -> Path:
-    """Return a path in `processing/` without the folders of its worker."""
-    return Path(*relative.parts[2:]) if relative.parts[0].startswith(_WORKER) else relative
-
-
 def document_of(sidecar: Path) -> Path:
     """Return the path of the document that a sidecar is of."""
     return sidecar.with_name(document_name(sidecar.name))
+
+
+def reason_of(document: Path) -> Path:
+    """Return the path of what says why a document failed."""
+    return _beside(document, REASON_SUFFIX)
+
+
+def below_worker(relative: Path) -> Path:
+    """Return a path in `processing/` without the folders of its worker."""
+    return Path(*relative.parts[2:]) if relative.parts[0].startswith(_WORKER) else relative
 
 
 def sidecar_of(document: Path) -> Path:

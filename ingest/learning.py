@@ -20,6 +20,7 @@ from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import Conflict, IngestError
 from graph_memory.domain.ledger import IngestItem, IngestState
 from graph_memory.domain.principal import Principal
+from graph_memory.domain.tombstones import Grave, grave_key, stub_of
 from graph_memory.ports.store import Store, WriteTransaction
 from graph_memory.services.write import add_memories, add_sequence
 from ingest.arrivals import Look
@@ -41,6 +42,7 @@ CHUNKS_AT_ONCE = 200
 _EXCLUDED = {
     Reason.PROJECT: "exclude.projects has the project that it says it is of",
     Reason.SESSION: "exclude.sessions has the session that it says it is of",
+    Reason.FORGOTTEN: "the session that it says it is of was forgotten for good",
 }
 
 
@@ -80,11 +82,13 @@ class Learned:
     """What became of a document; `is_known`: its content was there already. `warnings` are for a person.
 
     `is_excluded`: it says that it is of a project or session that the person excluded, so nothing of it was stored.
+    `is_forgotten`: of a session that was forgotten for good, so that no copy of it may stay either.
     """
 
     item: IngestItem
     is_known: bool = False
     is_excluded: bool = False
+    is_forgotten: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -154,6 +158,8 @@ class DocumentLearner:
             return Learned(item, is_known=True, warnings=raw.sidecar.problems)
         prepared, warnings = self._prepared(raw, item)
         reason = self._exclusions().of_document(prepared.project_id, prepared.session_id)
+        if reason is None and self._is_forgotten(principal, prepared):
+            reason = Reason.FORGOTTEN
         if reason is not None:
             return self._pass_by(principal, item, reason)
         staged = self._stage(principal, prepared)
@@ -219,13 +225,26 @@ class DocumentLearner:
         """Note that a document is dealt with and not learned: not failed, else whoever sent it would send it again."""
         now = self._clock()
         done = replace(item, state=IngestState.COMPLETED, reason=reason.value, memory_ids=(), updated_at=now)
+        kept = done if reason is not Reason.FORGOTTEN else stub_of(done)
 
         def work(tx: WriteTransaction) -> None:
-            tx.ledger.put_items([done])
+            if kept is None:
+                tx.ledger.delete_items({done.id})
+            else:
+                tx.ledger.put_items([kept])
             tx.upkeep.add_audit([audit_event("ingest_end", now, {"item_id": done.id, "excluded": reason.value})])
 
         self._store.write(principal, work)
-        return Learned(done, is_excluded=True, warnings=(f"not learned: {_EXCLUDED[reason]}",))
+        is_forgotten = reason is Reason.FORGOTTEN
+        warnings = (f"not learned: {_EXCLUDED[reason]}",)
+        return Learned(done, is_excluded=True, is_forgotten=is_forgotten, warnings=warnings)
+
+    def _is_forgotten(self, principal: Principal, prepared: Prepared) -> bool:
+        """Tell whether a document is of a session that was forgotten: more of it is sent without anybody's asking."""
+        if prepared.session_id is None:
+            return False
+        grave = grave_key(Grave.SESSION, prepared.session_id)
+        return bool(self._store.read(principal, lambda tx: tx.ledger.tombstones({grave})))
 
     def _stage(self, principal: Principal, prepared: Prepared) -> tuple[int, ...]:
         """Store the chunks of a very long document ahead, in slices that let others write in between."""
@@ -238,11 +257,16 @@ class DocumentLearner:
                 replace(prepared.draft(number), is_auto_linked=False)
                 for number in range(start, min(start + CHUNKS_AT_ONCE, count + 1))
             ]
-            ids += self._store.write(principal, partial(self._stage_slice, drafts=drafts, before=ids[-1:]))
+            work = partial(self._stage_slice, key=prepared.key, drafts=drafts, before=ids[-1:])
+            ids += self._store.write(principal, work)
         return tuple(ids)
 
-    def _stage_slice(self, tx: WriteTransaction, drafts: Sequence[MemoryDraft], before: Sequence[int]) -> list[int]:
+    def _stage_slice(
+        self, tx: WriteTransaction, key: str, drafts: Sequence[MemoryDraft], before: Sequence[int]
+    ) -> list[int]:
         now = self._clock()
+        if key in tx.ledger.tombstones({key}):
+            raise IngestError(FORGOTTEN)
         added = add_memories(tx, drafts, now, self._policies.memory, links_within=False)
         ids = [it.id for it in added]
         add_sequence(tx, [*before, *ids], now)

@@ -16,7 +16,8 @@ from graph_memory.domain.memories import Mention
 from graph_memory.domain.names import name_key, type_key
 from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.relations import Relation, RelationKey, relation_id
-from graph_memory.domain.statements import Batch, EntityStatement, cleaned_entity
+from graph_memory.domain.statements import DEFAULT_ENTITY_TYPE, Batch, EntityStatement, cleaned_entity
+from graph_memory.domain.tombstones import entity_grave
 from graph_memory.domain.weights import changed
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.statements import apply_batch
@@ -119,7 +120,7 @@ def mention(tx: WriteTransaction, naming: Naming, now: datetime, policy: GraphPo
     found = find_stated(tx, names.stated)
     old = {*naming.linked_ids, *(it for it in found if it is not None)}.union(*known.values())
     fresh = tx.entities.find(old - {naming.source_id} - set(naming.counted_ids))
-    new = [statement for statement, id_ in zip(names.stated, found, strict=True) if id_ is None]
+    new = _unforgotten(tx, [statement for statement, id_ in zip(names.stated, found, strict=True) if id_ is None])
     statements = [*new, *(EntityStatement(it.name, it.type) for _, it in sorted(fresh.items()))]
     linked = frozenset(naming.linked_ids) - {naming.source_id}
     stated = {
@@ -136,6 +137,15 @@ def mention(tx: WriteTransaction, naming: Naming, now: datetime, policy: GraphPo
     relations = relate_mentions(tx, naming.source_id, ids, naming.weight, provenance, now, policy)
     created = tuple(outcome.entities[it].name for it in outcome.created_entities)
     return Mentioned(stated, known, linked, created, relations)
+
+
+def _unforgotten(tx: ReadTransaction, statements: Sequence[EntityStatement]) -> Sequence[EntityStatement]:
+    """Leave out entities that were forgotten themselves: what a text shows does not bring them back."""
+    graves = {
+        entity_grave(EntityKey(type_key(it.type or DEFAULT_ENTITY_TYPE), name_key(it.name))): it for it in statements
+    }
+    forgotten = tx.ledger.tombstones(graves.keys()) if graves else {}
+    return [it for grave, it in graves.items() if grave not in forgotten] if forgotten else statements
 
 
 def find_known(tx: ReadTransaction, names: TextNames, source_id: str) -> Mapping[str, frozenset[str]]:

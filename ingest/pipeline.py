@@ -188,6 +188,8 @@ class IngestPipeline:
         done = self._learn(raw)
         if done.reason is not None:
             self._inbox.fail(claim, raw.key, done.reason)
+        elif done.is_forgotten:
+            self._inbox.drop(claim)
         elif not _is_unchanged(claim.file, raw.look):
             # Somebody still wrote into it: what it holds now is learned as its next text.
             self._inbox.give_back(claim)
@@ -208,7 +210,13 @@ class IngestPipeline:
                 raw, f"failed unexpectedly, the log has it as {reference}; `graph-memory retry` tries again"
             )
         items = 0 if learned.is_known or learned.is_excluded else 1
-        return WorkDone(items=items, item=learned.item, is_known=learned.is_known, warnings=learned.warnings)
+        return WorkDone(
+            items=items,
+            item=learned.item,
+            is_known=learned.is_known,
+            is_forgotten=learned.is_forgotten,
+            warnings=learned.warnings,
+        )
 
     def _fail(self, raw: RawDocument, reason: str) -> WorkDone:
         failure = Failure(raw.key, raw.path, len(raw.data), reason, raw.sidecar)

@@ -14,7 +14,7 @@ from graph_memory.config.settings import Ingest
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import InvalidRequest, NotFound, Unavailable
-from graph_memory.domain.ledger import IngestItem, IngestState, SessionCursor
+from graph_memory.domain.ledger import ORIGIN, IngestItem, IngestState, SessionCursor
 from graph_memory.domain.names import short_hash
 from graph_memory.domain.principal import Principal
 from graph_memory.home import Home, write_new
@@ -28,8 +28,6 @@ from ingest.sidecars import SUFFIX, Sidecar, is_sidecar, sidecar_of
 INLINE_EXTENSIONS = (".md", ".txt", ".json")
 LISTED = 50
 """Documents of one state that `status` lists."""
-ORIGIN = "queued_from"
-"""Key of a document's metadata: the file that it is a copy of, so that another one of its name is another document."""
 _LONGEST_NAME = 200
 _WAITING = frozenset({IngestState.PENDING, IngestState.PROCESSING})
 

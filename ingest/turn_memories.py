@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 from graph_memory.domain.drafts import MemoryDraft
 from graph_memory.domain.entities import Provenance, SourceType
+from graph_memory.domain.ledger import Tombstone
 from graph_memory.domain.linking import structure_synapses
-from graph_memory.domain.memories import ConnectionType, Memory, Source
+from graph_memory.domain.memories import GLOBAL_PROJECT, ConnectionType, Memory, Source
+from graph_memory.domain.tombstones import source_graves
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
+from graph_memory.services.forgotten_rows import find_forgotten
 from graph_memory.services.rewrite import put_memory_text
 from graph_memory.services.write import add_memories
 from ingest.documents.markdown import inline_tags
@@ -23,6 +26,7 @@ from ingest.transcripts.turns import Turn, TurnPart
 from ingest.withdrawal import withdraw_mentions
 
 CATEGORY = "context"
+_OF_FORGOTTEN = "of a forgotten source"
 _TITLE_CHARS = 80
 _BETWEEN = "\n\n---\n\n"
 _MARKUP = re.compile(r"^[\s#>*\-–—=+`~|]+|[\s`*]+$")
@@ -150,16 +154,32 @@ def _withdraw(work: _Work, keys: Iterable[str]) -> None:
 
 
 def _without_forgotten(work: _Work, turns: Sequence[PlacedTurn]) -> Sequence[PlacedTurn]:
-    keys = {it.turn.key for it in turns} | {part.key for it in turns for part in it.turn.parts}
-    tombstones = work.tx.ledger.tombstones(keys) if keys else {}
-    kept = [it for it in turns if it.turn.key not in tombstones]
+    """Leave out what was forgotten; what is of a forgotten source and was not known yet is noted as forgotten too."""
+    if not turns:
+        return turns
+    folders = {it.folder for it in turns if it.folder is not None}
+    projects = {it: find_project_id(work.tx, it) for it in folders}
+    placed = [(it, GLOBAL_PROJECT if it.folder is None else projects[it.folder]) for it in turns]
+    keys = {key for it in turns for key in _keys_of(it.turn)}
+    keys.update(key for it, project in placed for key in source_graves(it.turn.session_id, project))
+    forgotten = find_forgotten(work.tx, keys)
+    if not forgotten:
+        return turns
+    kept, newly = [], []
+    for it, project in placed:
+        turn = it.turn
+        if forgotten.has_turn(turn.session_id, project, turn.timestamp):
+            newly += [key for key in _keys_of(turn) if not forgotten.has_key(key)]
+        elif not forgotten.has_key(turn.key):
+            parts = tuple(part for part in turn.parts if not forgotten.has_key(part.key))
+            kept.append(replace(it, turn=replace(turn, parts=parts)))
+    work.tx.ledger.put_tombstones([Tombstone(key, _OF_FORGOTTEN, work.now) for key in newly])
     work.counts.forgotten += len(turns) - len(kept)
-    if not tombstones:
-        return kept
-    return [
-        replace(it, turn=replace(it.turn, parts=tuple(part for part in it.turn.parts if part.key not in tombstones)))
-        for it in kept
-    ]
+    return kept
+
+
+def _keys_of(turn: Turn) -> Sequence[str]:
+    return [turn.key, *(part.key for part in turn.parts)]
 
 
 def _without_excluded(

@@ -68,7 +68,7 @@ class WorkDone:
     """What came of a piece of work: documents and turns learned, and how many failed.
 
     `is_finished`: nothing of it is left. `item` is a document's place in the ledger, `transcript` what reading one came
-    to. `reason` says why it failed.
+    to. `is_forgotten`: it is of a session that was forgotten for good. `reason` says why it failed.
     """
 
     items: int = 0
@@ -77,5 +77,6 @@ class WorkDone:
     item: IngestItem | None = None
     transcript: TranscriptOutcome | None = None
     is_known: bool = False
+    is_forgotten: bool = False
     warnings: tuple[str, ...] = ()
     reason: str | None = None

@@ -6,9 +6,11 @@ from graph_memory.bootstrap import Services
 from mcp_server.catalogue import Paging, ToolSpec
 from mcp_server.graph.documents import GraphDocuments
 from mcp_server.graph.duplicates import GraphDuplicates
+from mcp_server.graph.forgetting import GraphForgetting
 from mcp_server.graph.reading import GraphReading
 from mcp_server.graph.upkeep import GraphUpkeep
 from mcp_server.graph.writing import GraphWriting
+from mcp_server.memory.forgetting import MemoryForgetting
 from mcp_server.memory.tools import MemoryTools
 
 
@@ -39,6 +41,14 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
         ToolSpec(upkeep.graph_decay, "graph", is_idempotent=True, paging=(Paging("details"),)),
         ToolSpec(upkeep.graph_export, "graph", is_admin_only=True),
         ToolSpec(upkeep.graph_import, "graph", is_destructive=True, is_idempotent=True, is_admin_only=True),
+        ToolSpec(
+            GraphForgetting(services).graph_forget,
+            "graph",
+            is_destructive=True,
+            is_idempotent=True,
+            is_admin_only=True,
+            paging=(Paging("examples"),),
+        ),
         ToolSpec(upkeep.graph_audit, "graph"),
         ToolSpec(
             documents.graph_ingest,
@@ -57,5 +67,6 @@ def every_tool(services: Callable[[], Services]) -> Sequence[ToolSpec]:
         ToolSpec(memory.memory_search, "memory", is_read_only=True, paging=pages),
         ToolSpec(memory.memory_get, "memory", is_read_only=True, paging=(Paging("synapses"), Paging("content"))),
         ToolSpec(memory.memory_recent, "memory", is_read_only=True, paging=pages),
+        ToolSpec(MemoryForgetting(services).memory_forget, "memory", is_destructive=True, is_idempotent=True),
         ToolSpec(memory.memory_overview, "memory", is_read_only=True, paging=(Paging("recent"), Paging("by_category"))),
     )

@@ -41,6 +41,7 @@ OWN_EVENTS = frozenset(
         "redacted",
         "exported",
         "imported",
+        "forgotten",
     }
 )
 EVENTS = SEED_EVENTS | OWN_EVENTS

@@ -1,6 +1,6 @@
 """Where backups are kept."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -40,3 +40,16 @@ class Backups(Protocol):
 
         `newest` is the path of the backup just written, whatever the clock calls it.
         """
+
+    def every_file(self) -> Sequence[str]:
+        """List all backups of ours, by name, renamed ones too; other people's files in the folder are left alone."""
+
+    def rewrite(self, file: str, rows: Iterable[BackupRow]) -> BackupFile:
+        """Replace a backup by these rows, as if it had held no others when it was made; in one step.
+
+        Raises:
+            Unavailable: it can't be written, or what was written does not read back; the old one is as it was.
+        """
+
+    def remove(self, file: str) -> None:
+        """Remove a backup."""

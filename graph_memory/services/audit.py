@@ -1,6 +1,6 @@
 """The audit: events noted by clients, and the outbox emptied into the log."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 
 from graph_memory.domain.audit import EVENTS, audit_event
@@ -34,6 +34,14 @@ class Audit:
         self._store.write(principal, lambda tx: tx.upkeep.add_audit([noted]))
         self.drain(principal)
         return noted
+
+    def mask(self, ids: Collection[str]) -> int:
+        """Make ids that are made of forgotten names unreadable in the log; return in how many events.
+
+        Raises:
+            Unavailable: the log can't be changed now.
+        """
+        return self._sink.mask(ids)
 
     def drain(self, principal: Principal) -> int:
         """Move what waits in the outbox to the log, oldest first; return how many events that were.

@@ -12,10 +12,12 @@ from graph_memory.domain.entities import Entity, EntityFilter
 from graph_memory.domain.errors import InvalidRequest
 from graph_memory.domain.ledger import IngestItem, IngestState
 from graph_memory.domain.memories import Memory, MemoryFilter, MemoryOrder
+from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.relations import Relation, RelationFilter
 from graph_memory.ports.backups import Backups, Retention
 from graph_memory.ports.store import ReadTransaction, Store
+from graph_memory.services.forgotten_rows import SurvivingRows, every_tombstone
 
 T = TypeVar("T")
 
@@ -34,8 +36,8 @@ class Exported:
 class Backup:
     """Writes backups of one tenant."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], backups: Backups) -> None:
-        self._store, self._clock, self._backups = store, clock, backups
+    def __init__(self, store: Store, clock: Callable[[], datetime], backups: Backups, policy: GraphPolicy) -> None:
+        self._store, self._clock, self._backups, self._policy = store, clock, backups, policy
 
     def export(self, principal: Principal, *, keep: int = 14, label: str | None = None) -> Exported:
         """Write everything, on one consistent view, and keep the newest `keep` backups without a label.
@@ -50,10 +52,19 @@ class Backup:
         now = self._clock()
         # The read may run again: each run writes a file anew and an abandoned one is removed by the folder itself.
         file = self._store.read(principal, lambda tx: self._backups.write(every_row(tx), at=now, label=label))
+        file = self._without_forgotten(principal, file)
         retention = self._backups.apply_retention(keep, newest=file.path)
         event = audit_event("exported", now, {"rows": sum(file.counts.values()), "bytes": file.size})
         self._store.write(principal, lambda tx: tx.upkeep.add_audit([event]))
         return Exported(file, retention)
+
+    def _without_forgotten(self, principal: Principal, file: BackupFile) -> BackupFile:
+        """Return a backup that was just written without what somebody forgot while it was."""
+        stones = self._store.read(principal, lambda tx: list(every_tombstone(tx)))
+        if len(stones) == file.counts.get("tombstone", 0):
+            return file
+        left = SurvivingRows(lambda: self._backups.rows(file.path), stones, self._policy)
+        return self._backups.rewrite(file.path, left.rows(with_tombstones=True))
 
 
 def every_row(tx: ReadTransaction) -> Iterator[BackupRow]:

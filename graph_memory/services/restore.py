@@ -35,6 +35,7 @@ from graph_memory.domain.principal import Principal
 from graph_memory.domain.relations import Relation
 from graph_memory.ports.backups import Backups
 from graph_memory.ports.store import Store, WriteTransaction
+from graph_memory.services.forgotten_rows import SurvivingRows, every_tombstone
 from graph_memory.services.restore_graph import GraphImport
 from graph_memory.services.restore_memories import MemoryImport
 
@@ -45,7 +46,7 @@ PAGE = 1_000
 class Imported:
     """What an import did, or would do: rows by kind that were new and that joined what was there.
 
-    `removed` counts what `replace` took away, `forgotten` the rows left out since they were forgotten for good.
+    `removed` counts what `replace` took away, `forgotten` the memories left out since they were forgotten for good.
     """
 
     file: BackupFile
@@ -93,7 +94,8 @@ class Restore:
         def work(tx: WriteTransaction) -> Imported:
             removed = _clear(tx) if mode is ImportMode.REPLACE else Counter[str]()
             run, line = _Import(tx, self._policy), 2
-            for kind, rows in groupby(self._backups.rows(file), key=type):
+            left = SurvivingRows(lambda: self._backups.rows(file), every_tombstone(tx), self._policy)
+            for kind, rows in groupby(left.rows(), key=type):
                 while page := list(islice(rows, PAGE)):
                     try:
                         run.take(kind, page)
@@ -101,7 +103,7 @@ class Restore:
                         raise _contradiction(file, line, line + len(page) - 1, error) from error
                     line += len(page)
                     progress(line - 2, total)
-            result = run.result(checked, mode, removed, is_dry_run=dry_run)
+            result = run.result(checked, mode, removed, left.forgotten, is_dry_run=dry_run)
             if dry_run:
                 raise _DryRun(result)
             figures = {"added": sum(result.added.values()), "joined": sum(result.joined.values())}
@@ -175,7 +177,9 @@ class _Import:
         self._tx.ledger.put_tombstones(rows)
         self._added["tombstone"] += len(rows)
 
-    def result(self, file: BackupFile, mode: ImportMode, removed: Mapping[str, int], *, is_dry_run: bool) -> Imported:
+    def result(
+        self, file: BackupFile, mode: ImportMode, removed: Mapping[str, int], forgotten: int, *, is_dry_run: bool
+    ) -> Imported:
         """Return what was done so far."""
         return Imported(
             file=file,
@@ -184,7 +188,7 @@ class _Import:
             added=dict(self._added + self._graph.added + self._memories.added),
             joined=dict(self._graph.joined + self._memories.joined),
             removed=dict(removed),
-            forgotten=self._memories.forgotten,
+            forgotten=forgotten,
         )
 
 

@@ -19,22 +19,15 @@ from graph_memory.ports.store import WriteTransaction
 class MemoryImport:
     """Puts memories and their links back; numbers change only where other memories have them.
 
-    A memory is known by its content key, else by its title and text in its project. One whose key was forgotten for
-    good stays forgotten.
+    A memory is known by its content key, else by its title and text in its project.
     """
 
     def __init__(self, tx: WriteTransaction) -> None:
         self._tx = tx
         self._ids: dict[int, int] = {}
         self._source_ids: dict[int, int | None] = {}
-        self._forgotten_ids: set[int] = set()
         self.added: Counter[str] = Counter()
         self.joined: Counter[str] = Counter()
-
-    @property
-    def forgotten(self) -> int:
-        """How many memories were left out since they were forgotten for good."""
-        return len(self._forgotten_ids)
 
     def memory_id(self, exported: int) -> int | None:
         """Return the number that an exported memory has here; `None` for one that was left out."""
@@ -46,8 +39,7 @@ class MemoryImport:
         `None` where the number, of a memory that is in no backup, is another one's here.
         """
         if exported not in self._source_ids:
-            is_free = exported not in self._ids and exported not in self._forgotten_ids
-            is_free = is_free and not self._tx.memories.find({exported})
+            is_free = exported not in self._ids and not self._tx.memories.find({exported})
             self._source_ids[exported] = exported if is_free else self._ids.get(exported)
         return self._source_ids[exported]
 
@@ -59,7 +51,6 @@ class MemoryImport:
         """Add memories that are not there."""
         keys = {it.content_key for it in rows if it.content_key is not None}
         by_key = self._tx.memories.find_by_content_key(keys)
-        buried = self._tx.ledger.tombstones(keys)
         options = [(it, _retitled(it)) for it in rows]
         titles = {it.title_key for pair in options for it in pair}
         by_title = {(it.project_id, it.title_key): it for it in self._tx.memories.find_by_title(titles)}
@@ -68,9 +59,6 @@ class MemoryImport:
         taken_ids = set(self._tx.memories.find({it.id for it in rows}))
         fresh: list[tuple[int, Memory]] = []
         for row, retitled in options:
-            if row.content_key in buried:
-                self._forgotten_ids.add(row.id)
-                continue
             titled = [by_title.get((it.project_id, it.title_key)) for it in (row, retitled)]
             same = next((it for it in titled if it is not None and it.content == row.content), None)
             known = by_key.get(row.content_key or "") or same

@@ -22,6 +22,7 @@ CALLS: Mapping[str, Mapping[str, object]] = {
     "graph_decay": {},
     "graph_export": {},
     "graph_import": {"file": "sample.jsonl"},
+    "graph_forget": {"memory_id": 1},
     "graph_audit": {"event": "run_start"},
     "graph_ingest": {"action": "queue", "content": "# A title\n\nAnd a text.", "file_name": "note.md"},
     "graph_read_transcript": {"session_id": "s-1"},
@@ -30,6 +31,7 @@ CALLS: Mapping[str, Mapping[str, object]] = {
     "memory_get": {"id": 1},
     "memory_recent": {},
     "memory_overview": {},
+    "memory_forget": {"id": 1},
 }
 """Arguments of a call that succeeds after `prepare`."""
 

@@ -76,6 +76,15 @@ def test_a_value_outside_a_list_is_refused_with_the_list(
     assert all(f"'{it}'" in text for it in choices)
 
 
+OPTIONAL = {
+    ("graph_read_transcript", "session_id"),
+    ("graph_ingest", "content"),
+    ("graph_forget", "memory_id"),
+    ("graph_merge_suggestions", "min_score"),
+}
+"""Arguments of the samples that may be left out, or that one of several stands for."""
+
+
 @pytest.mark.spec("tools.arguments.missing-refused", "tools.errors.mendable")
 @pytest.mark.parametrize(
     ("tool", "argument"),
@@ -83,7 +92,7 @@ def test_a_value_outside_a_list_is_refused_with_the_list(
         (tool, argument)
         for tool, arguments in CALLS.items()
         for argument in arguments
-        if (tool, argument) not in {("graph_read_transcript", "session_id"), ("graph_ingest", "content")}
+        if (tool, argument) not in OPTIONAL
     ],
 )
 def test_a_missing_argument_is_refused_by_name(client: Client, tool: str, argument: str) -> None:

@@ -62,6 +62,11 @@ WIRE: Mapping[str, Mapping[str, Any]] = {
         "weights": None,
         "log_to_audit": True,
     },
+    "graph_forget": {
+        **dict.fromkeys("source_session source_file entity_id memory_id project after before".split()),
+        "mode": "preview",
+        "reason": None,
+    },
     "memory_add": {
         "category": ABSENT,
         "title": ABSENT,
@@ -88,6 +93,7 @@ WIRE: Mapping[str, Mapping[str, Any]] = {
     "memory_recent": {"project_id": None, "category": None, "layer": None, "lifecycle": None, "limit": 20},
     "memory_get": {"id": ABSENT, "include_synapses": False},
     "memory_overview": {},
+    "memory_forget": {"id": ABSENT, "reason": None},
 }
 """Arguments with their defaults as the documents give them; where one stands in the settings it may be left out."""
 
@@ -122,8 +128,8 @@ READ_ONLY = {
     "memory_recent",
     "memory_overview",
 }
-DESTRUCTIVE = {"graph_delete", "graph_import"}
-IDEMPOTENT = {"graph_relate", "graph_delete", "graph_import", "graph_decay", "graph_ingest"}
+DESTRUCTIVE = {"graph_delete", "graph_import", "graph_forget", "memory_forget"}
+IDEMPOTENT = DESTRUCTIVE | {"graph_relate", "graph_decay", "graph_ingest"}
 
 
 def listed(client: Client) -> list[dict[str, Any]]:
@@ -221,6 +227,7 @@ def test_exactly_the_tools_that_change_nothing_say_so(client: Client, tool: str)
     arguments = {**CALLS[tool], **({"dry_run": False} if tool == "graph_import" else {})}
     arguments |= {"entity_id": "ada"} if tool == "graph_delete" else {}
     arguments |= {"mode": "replace"} if tool == "graph_import" else {}
+    arguments |= {"mode": "execute"} if tool == "graph_forget" else {}
     if tool == "graph_import":
         client.relate("New", "SINCE", "Backup")
     before = rows(client), {it for it in home.path.rglob("*") if it.is_file() and home.logs not in it.parents}

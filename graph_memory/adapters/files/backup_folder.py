@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -25,6 +25,7 @@ from graph_memory.domain.names import short_hash, slugify
 from graph_memory.ports.backups import Retention
 
 _NIGHTLY = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?\.jsonl")
+_STAMPED = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d[.-]")
 _PARTIAL = (".export-", ".tmp")
 """What the name of a backup that is being written begins and ends with."""
 _LONGEST_LABEL = 120
@@ -53,6 +54,44 @@ class BackupFolder:
         Raises:
             Unavailable: the folder can't be written, or what was written does not read back.
         """
+        return self._written(rows, at, lambda partial: self._publish(partial, at, label))
+
+    def rewrite(self, file: str, rows: Iterable[BackupRow]) -> BackupFile:
+        """Replace a backup by these rows under its name and instant; the old one stays where that fails.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: it is not a backup.
+            Unavailable: the folder can't be written, or what was written does not read back.
+        """
+        path = self._find(file)
+        with path.open("rb") as lines:
+            exported_at = _header(next(lines, b""), path.name)
+
+        def put(partial: Path) -> Path:
+            partial.replace(path)
+            _sync_folder(self._folder)
+            return path
+
+        return self._written(rows, exported_at, put)
+
+    def remove(self, file: str) -> None:
+        """Remove a backup; it may be gone already.
+
+        Raises:
+            Unavailable: it can't be removed.
+        """
+        try:
+            (self._folder / file).unlink(missing_ok=True)
+            _sync_folder(self._folder)
+        except OSError as error:
+            raise Unavailable(f"the backup {file} can't be removed: {error.strerror}") from error
+
+    def every_file(self) -> Sequence[str]:
+        """List all backups of ours, by name: those that are called so, and those that say so in their first line."""
+        return sorted(it.name for it in self._folder.glob("*.jsonl") if _STAMPED.match(it.name) or _is_ours(it))
+
+    def _written(self, rows: Iterable[BackupRow], at: datetime, publish: Callable[[Path], Path]) -> BackupFile:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._remove_abandoned()
@@ -68,7 +107,7 @@ class BackupFolder:
                     checked = self.check(name)
                     if (checked.counts, checked.sha256) != told:
                         raise InvalidRequest("it is not what was written")
-                    final = self._publish(partial, at, label)
+                    final = publish(partial)
             finally:
                 partial.unlink(missing_ok=True)
         except OSError as error:
@@ -232,6 +271,15 @@ def _header(line: bytes, file: str) -> datetime:
         return parse_instant(str(header.get("exported_at")), argument="exported_at").at
     except InvalidRequest as error:
         raise _damaged(file, 1, "does not say when it was exported") from error
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as lines:
+            _header(next(lines, b""), path.name)
+    except (OSError, InvalidRequest):
+        return False
+    return True
 
 
 def _sync_folder(folder: Path) -> None:
