@@ -26,7 +26,7 @@ def list_jobs(
 
     with place_of(context).services() as services:
         runs = services.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.last_runs())
-        jobs = [job_json(it) for it in job_views(services.settings.jobs, runs, services.clock())]
+        jobs = [job_json(it) for it in job_views(runs, services.next_runs())]
     if as_json:
         terminal.show_json({"jobs": jobs, "count": len(jobs)})
         return

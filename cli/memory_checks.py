@@ -187,7 +187,7 @@ def work(config: LoadedConfig) -> Iterator[Finding]:
     if failed:
         remedy = "`graph-memory retry` lists them with their reasons; `graph-memory retry --all` tries them again"
         yield worse("inbox", f"{counted(failed, 'document')} could not be learned", remedy)
-    for job in job_views(services.settings.jobs, stats.last_runs, now):
+    for job in job_views(stats.last_runs, {}):
         if job.last is not None and job.has_failed:
             again = f"`graph-memory job run {job.name}` tries it again"
             yield worse("jobs", f"{job.name} failed: {job.last.error}", again)

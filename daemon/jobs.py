@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from types import MappingProxyType
 
-from daemon.changelog import note_run
+from daemon.changelog import write_changelog
 from daemon.retention import remove_old_files
 from graph_memory.bootstrap import Services
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.entities import JsonValue
 from graph_memory.domain.errors import GraphMemoryError, NotFound, Unavailable
-from graph_memory.domain.ledger import JobRun, RunStatus
+from graph_memory.domain.ledger import MADE_FOR, JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN, LOCAL_TENANT, Principal
 from graph_memory.log import get_logger
 from graph_memory.ports.store import WriteTransaction
@@ -20,6 +20,7 @@ from ingest.forgetting import forgetting
 
 KEPT_RUNS = 100
 MOST_ISSUES = 500
+_DAY = timedelta(days=1)
 _LOG = get_logger("daemon.jobs")
 
 Figures = Mapping[str, JsonValue]
@@ -57,7 +58,14 @@ def _memory_decay(services: Services, principal: Principal) -> Figures:
 def _export(services: Services, principal: Principal) -> Figures:
     exported = services.backup.export(principal, keep=services.settings.export.keep)
     counts: dict[str, JsonValue] = {**exported.file.counts}
-    return {"bytes": exported.file.size, "rows": counts, "pruned": exported.retention.pruned}
+    figures: dict[str, JsonValue] = {
+        "bytes": exported.file.size,
+        "rows": counts,
+        "pruned": exported.retention.pruned,
+    }
+    if others := len(set(services.store.tenants()) - {LOCAL_TENANT}):
+        figures["tenants_left_out"] = others  # the folder is its owner's, who has no right to what is theirs
+    return figures
 
 
 def _merge_suggestions(services: Services, principal: Principal) -> Figures:
@@ -120,39 +128,50 @@ JOBS: Mapping[str, Job] = MappingProxyType(
 )
 
 
-def run_job_for_all(services: Services, name: str) -> JobRun:
+def run_job_for_all(services: Services, name: str, day: date | None = None) -> JobRun:
     """Run a job for its owner and for every tenant that has rows; return the owner's run.
 
-    A tenant's failure is in that tenant's run and stops no other.
+    A tenant's failure is in that tenant's run and stops no other. `day` is as of `run_job`.
 
     Raises:
         NotFound: there is no such job.
         Unavailable: the store can't be written.
     """
-    own = run_job(services, name)
+    own = _run(services, name, LOCAL_ADMIN, day)
     if JOBS[name].is_per_tenant:
         for tenant in services.store.tenants():
             if tenant != LOCAL_TENANT:
-                run_job(services, name, Principal(tenant))
+                try:
+                    _run(services, name, Principal(tenant), day)
+                except Unavailable as error:
+                    _LOG.warning("job_waits", job=name, reason=str(error))
+    _tell(services, own)
     return own
 
 
-def run_job(services: Services, name: str, principal: Principal = LOCAL_ADMIN) -> JobRun:
+def run_job(services: Services, name: str, principal: Principal = LOCAL_ADMIN, day: date | None = None) -> JobRun:
     """Run a job and keep its run: when, how it ended, its figures or its reason; audited from start to end.
 
-    A job that fails does not raise: its run says so.
+    A job that fails does not raise: its run says so. `day` is the local day that it is made for by the clock.
 
     Raises:
         NotFound: there is no such job; the text lists those there are.
         Unavailable: the store can't be written, so that not even the start could be kept.
     """
+    run = _run(services, name, principal, day)
+    _tell(services, run)
+    return run
+
+
+def _run(services: Services, name: str, principal: Principal, day: date | None) -> JobRun:
     job = JOBS.get(name)
     if job is None:
         raise NotFound(f"there is no job {name!r}; there are: {', '.join(JOBS)}")
-    started = JobRun(name, services.clock(), RunStatus.RUNNING)
+    made_for: Figures = {} if day is None else {MADE_FOR: day.isoformat()}
+    started = JobRun(name, services.clock(), RunStatus.RUNNING, result=made_for)
     _keep(services, principal, started, "run_start", started.started_at)
     try:
-        ended = replace(started, status=RunStatus.SUCCEEDED, result=job.run(services, principal))
+        ended = replace(started, status=RunStatus.SUCCEEDED, result={**job.run(services, principal), **made_for})
     except GraphMemoryError as error:
         ended = replace(started, status=RunStatus.FAILED, error=str(error))
     except Exception as error:  # noqa: BLE001 - one job's defect must not stop the others
@@ -160,26 +179,30 @@ def run_job(services: Services, name: str, principal: Principal = LOCAL_ADMIN) -
         ended = replace(started, status=RunStatus.FAILED, error=f"failed unexpectedly; the log has it as {reference}")
     ended = replace(ended, ended_at=services.clock())
     _keep(services, principal, ended, "run_end", ended.ended_at or ended.started_at)
-    _publish(services, principal, ended)
-    return ended
-
-
-def _publish(services: Services, principal: Principal, run: JobRun) -> None:
-    """Bring a run into the changelog and the audit's log; what fails here is made good later or is no loss."""
-    try:
-        note_run(services.home, run)
-    except OSError as error:
-        _LOG.warning("changelog_not_written", job=run.job, reason=error.strerror)
     try:
         services.audit.drain(principal)
     except Unavailable as error:
         _LOG.warning("audit_waits", reason=str(error))
+    return ended
+
+
+def _tell(services: Services, run: JobRun) -> None:
+    """Bring a run into the changelog; what fails here is made good by the next run."""
+    try:
+        write_changelog(services, tuple(JOBS), run.started_at)
+    except OSError as error:
+        _LOG.warning("changelog_not_written", job=run.job, reason=error.strerror)
+    except Unavailable as error:
+        _LOG.warning("changelog_not_written", job=run.job, reason=str(error))
 
 
 def _keep(services: Services, principal: Principal, run: JobRun, event: str, at: datetime) -> None:
     data: dict[str, JsonValue] = {"job": run.job, "status": run.status.value, "result": {**run.figures}}
 
     def work(tx: WriteTransaction) -> None:
+        newest = tx.upkeep.runs(run.job, 1)
+        if newest and newest[0].started_at > run.started_at + _DAY:
+            tx.upkeep.delete_runs(run.job, 0)  # a clock far ahead noted it, and would be believed before any later run
         tx.upkeep.put_run(run)
         tx.upkeep.delete_runs(run.job, KEPT_RUNS)
         tx.upkeep.add_audit([audit_event(event, at, data)])

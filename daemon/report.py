@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from daemon.instance import DaemonState, find_state, is_held
 from daemon.jobs import JOBS
 from graph_memory.bootstrap import Services
-from graph_memory.config.settings import ClockJob, Jobs
-from graph_memory.domain.due_times import next_due
 from graph_memory.domain.instants import to_wire
 from graph_memory.domain.ledger import IngestState, JobRun, RunStatus, SessionCursor, TranscriptCursor
 from graph_memory.domain.principal import LOCAL_ADMIN
@@ -55,16 +53,9 @@ class WorkView:
     jobs: tuple[JobView, ...]
 
 
-def job_views(
-    settings: Jobs, runs: Mapping[str, JobRun], now: datetime, zone: tzinfo | None = None
-) -> tuple[JobView, ...]:
-    """Return what there is to know of every job."""
-    views = []
-    for name, job in JOBS.items():
-        when = getattr(settings, name)
-        is_on = isinstance(when, ClockJob) and when.enabled
-        views.append(JobView(name, job.summary, runs.get(name), next_due(when, now, zone) if is_on else None))
-    return tuple(views)
+def job_views(runs: Mapping[str, JobRun], next_runs: Mapping[str, datetime | None]) -> tuple[JobView, ...]:
+    """Return what there is to know of every job, from its last run and when it is run next."""
+    return tuple(JobView(name, job.summary, runs.get(name), next_runs.get(name)) for name, job in JOBS.items())
 
 
 def daemon_of(home: Home) -> tuple[bool, DaemonState | None]:
@@ -91,7 +82,7 @@ def look_at_work(services: Services) -> WorkView:
         queue=queue.status(LOCAL_ADMIN, limit=1).counts,
         transcripts=_transcripts(cursors),
         sessions=sessions,
-        jobs=job_views(services.settings.jobs, runs, services.clock()),
+        jobs=job_views(runs, services.next_runs()),
     )
 
 

@@ -1,26 +1,28 @@
 """The clock of the jobs: at their times, after sleep, and again after a failure; one at a time."""
 
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
-from apscheduler.triggers.interval import IntervalTrigger
 
 from daemon.jobs import JOBS, KEPT_RUNS, run_job_for_all
-from daemon.times import clock_jobs, is_missed, latest, retry_at
+from daemon.times import believable, clock_jobs, day_due, is_missed
 from graph_memory.bootstrap import Services
 from graph_memory.config.settings import Jobs
 from graph_memory.domain.due_times import HOURLY
 from graph_memory.domain.errors import GraphMemoryError
 from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN
+from graph_memory.domain.retries import retry_at
 from graph_memory.log import get_logger
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 
-LOOK_SECONDS = 60
+LOOK_SECONDS = 30.0
 """How often it looks for a run that sleep or a stop made it miss, or that is to be tried again."""
 LONGEST_RUN = timedelta(hours=1)
 """A job that was begun longer ago was given up by somebody."""
@@ -40,7 +42,7 @@ class DueJobs:
         since: datetime,
         *,
         zone: tzinfo | None = None,
-        run: Callable[[Services, str], JobRun] = run_job_for_all,
+        run: Callable[[Services, str, date], JobRun] = run_job_for_all,
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self._services, self._since, self._zone, self._run = services, since, zone, run
@@ -58,12 +60,13 @@ class DueJobs:
         due = [name for name in times if self._is_due(name, runs[name])]
         return sorted(due, key=lambda name: times[name].at)
 
-    def _is_due(self, name: str, runs: Sequence[JobRun]) -> bool:
-        now = self._services.clock()
-        again_at = retry_at(runs, self._settings)
+    def _is_due(self, name: str, noted: Sequence[JobRun]) -> bool:
+        now, settings = self._services.clock(), self._settings
+        runs = believable(noted, now)
+        again_at = retry_at(runs, settings.backoff_seconds, settings.backoff_max_seconds)
         if again_at is not None and again_at <= now:
             return True
-        return is_missed(getattr(self._settings, name), latest(runs, now), self._since, now, self._zone)
+        return is_missed(getattr(settings, name), runs[0] if runs else None, self._since, now, self._zone)
 
     def run(self) -> None:
         """Run what is due, one job after the other; whatever happens to one, the others run."""
@@ -77,7 +80,8 @@ class DueJobs:
             if self._is_ending():
                 return
             try:
-                run = self._run(self._services, name)
+                day = day_due(getattr(self._settings, name), self._services.clock(), self._zone)
+                run = self._run(self._services, name, day)
             except GraphMemoryError as error:
                 _LOG.warning("job_waits", job=name, reason=str(error))
                 continue
@@ -106,17 +110,21 @@ def _runs(tx: ReadTransaction, names: Sequence[str]) -> Mapping[str, Sequence[Jo
 
 
 class Schedule:
-    """Wakes `DueJobs` at the jobs' times and every minute, in one thread, so that no two jobs compete."""
+    """Has `DueJobs` look at the jobs' times and every half minute, in one thread, so that no two jobs compete.
 
-    def __init__(self, services: Services, due: DueJobs) -> None:
+    The half minutes are counted by a clock that nobody sets and that stands still while the machine sleeps; a time of
+    day alone would, after the clock was set back, be waited for until it comes round again.
+    """
+
+    def __init__(self, services: Services, due: DueJobs, *, look_seconds: float = LOOK_SECONDS) -> None:
         self._scheduler = BackgroundScheduler(
             executors={"default": ThreadPoolExecutor(1)},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
-        self._due, self._names = due, set[str]()
+        self._due, self._names, self._look_seconds = due, set[str](), look_seconds
+        self._bell, self._is_ending = threading.Event(), False
+        self._thread = threading.Thread(target=self._keep_looking, name="schedule")
         self.put_times(services.settings.jobs)
-        look = IntervalTrigger(seconds=LOOK_SECONDS)
-        self._scheduler.add_job(due.run, look, id="look", next_run_time=datetime.now(UTC))
 
     def put_times(self, settings: Jobs) -> None:
         """Wake at these times from now on."""
@@ -127,14 +135,29 @@ class Schedule:
             day = "*" if when.day in {"daily", HOURLY} else when.day[:3]
             hour = "*" if when.day == HOURLY else when.at.hour
             trigger = CronTrigger(day_of_week=day, hour=hour, minute=when.at.minute)
-            self._scheduler.add_job(self._due.run, trigger, id=name, replace_existing=True)
+            self._scheduler.add_job(self._bell.set, trigger, id=name, replace_existing=True)
         self._names = set(times)
 
     def start(self) -> None:
         """Begin, looking first for what was missed."""
         self._scheduler.start()
+        self._thread.start()
 
     def stop(self) -> None:
         """End once the job at hand is done; safe where it never began."""
+        self._is_ending = True
+        self._bell.set()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=True)
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _keep_looking(self) -> None:
+        while not self._is_ending:
+            self._bell.clear()
+            time.tzset()  # who travels changes the system's zone under a process that runs
+            try:
+                self._due.run()
+            except Exception as error:  # noqa: BLE001 - a defect must not end all jobs for good
+                _LOG.unexpected("jobs_not_looked_at", error)
+            self._bell.wait(self._look_seconds)

@@ -19,6 +19,7 @@ from graph_memory.domain.ledger import RunStatus
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.principal import LOCAL_ADMIN
+from graph_memory.domain.retries import ENOUGH_RUNS, retry_at
 from graph_memory.domain.supersession import single_valued_keys
 from graph_memory.domain.weights import WeightPolicy
 from graph_memory.home import Home, StoreIdentity
@@ -77,10 +78,16 @@ class Services:
         return "none: this version searches by words alone"
 
     def next_runs(self) -> Mapping[str, datetime | None]:
-        """Tell when each job is due next by the clock; `None` where it is switched off."""
-        now = self.clock()
-        times = {name: getattr(self.settings.jobs, name) for name in CLOCK_JOBS}
-        return {name: next_due(when, now) if when.enabled else None for name, when in times.items()}
+        """Tell when each job is run next: by the clock, or sooner, after a failure; `None` where it is switched off."""
+        now, settings = self.clock(), self.settings.jobs
+        times = {name: getattr(settings, name) for name in CLOCK_JOBS}
+        due = {name: next_due(when, now) for name, when in times.items() if when.enabled}
+        runs = self.store.read(LOCAL_ADMIN, lambda tx: {name: tx.upkeep.runs(name, ENOUGH_RUNS) for name in due})
+        for name, noted in runs.items():
+            again_at = retry_at(noted, settings.backoff_seconds, settings.backoff_max_seconds)
+            if again_at is not None:
+                due[name] = min(due[name], again_at)
+        return {name: due.get(name) for name in times}
 
     def degraded(self) -> tuple[str, ...]:
         """Name the parts that don't work as they should, each with its reason; none in a healthy system."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from graph_memory.domain.entities import JsonValue
 
+MADE_FOR = "made_for"
+"""The part of a run's result that says for which local day it was made; the instant alone doesn't, once one travels."""
 CLOUD_SOURCE = "claude-code-cloud"
 """`meta.source` of what the collector of cloud sessions queues; its documents move the session cursors."""
 
@@ -125,8 +127,15 @@ class JobRun:
 
     @property
     def figures(self) -> Mapping[str, JsonValue]:
-        """What is told of it: its result without the lists that are kept in it for others to read."""
-        return {name: value for name, value in self.result.items() if not isinstance(value, list | tuple)}
+        """What is told of it: its result without what others read there, lists and the day it was made for."""
+        told = (it for it in self.result.items() if it[0] != MADE_FOR and not isinstance(it[1], list | tuple))
+        return dict(told)
+
+    @property
+    def made_for(self) -> date | None:
+        """The local day that it was made for, where the clock had it made."""
+        day = self.result.get(MADE_FOR)
+        return date.fromisoformat(day) if isinstance(day, str) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +19,13 @@ import pytest
 
 from daemon.exits import Exit
 from daemon.instance import find_holder, find_state, is_held
+from daemon.jobs import JOBS
 from graph_memory.bootstrap import open_services
 from graph_memory.config import load_config
-from graph_memory.domain.ledger import IngestState
+from graph_memory.domain.ledger import IngestState, JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.home import Home
+from graph_memory.ports.store import WriteTransaction
 from tests.daemon.daemons import BOUND, COMMAND, drop, pid_of_daemon, running, say, titles, wait_for
 
 
@@ -186,10 +191,46 @@ def test_what_was_missed_is_made_good_at_the_start(home: Home) -> None:
     long_ago = time.time() - 10 * 86_400
     os.utime(home.store_file, (long_ago, long_ago))
     with running() as daemon:
-        wait_for(lambda: "communities succeeded" in changelogs(home))
+        wait_for(lambda: "| communities |" in changelogs(home))
         daemon.ended(signal.SIGTERM)
-    assert "export succeeded" in changelogs(home)
+    assert "| export |" in changelogs(home)
     assert len(list(home.backups.glob("*.jsonl"))) == 1
+
+
+@pytest.mark.spec("jobs.catch-up")
+def test_a_daemon_that_wakes_after_a_night_makes_good_what_was_due(home: Home) -> None:
+    """Asleep, it is stopped, and the night is made by moving what it noted before a day into the past."""
+    with open_services(load_config(os.environ)):
+        pass
+    long_ago = time.time() - 10 * 86_400
+    os.utime(home.store_file, (long_ago, long_ago))
+    with running() as daemon:
+        wait_for(lambda: "| communities |" in changelogs(home))
+        daemon.process.send_signal(signal.SIGSTOP)
+        with open_services(load_config(os.environ)) as services:
+            before = services.store.write(LOCAL_ADMIN, let_a_day_pass)
+        daemon.process.send_signal(signal.SIGCONT)
+        wait_for(lambda: all(last_runs()[it] != before[it] for it in ("export", "decay", "communities")))
+        assert {it.status for it in last_runs().values()} == {RunStatus.SUCCEEDED}
+        daemon.ended(signal.SIGTERM)
+
+
+def let_a_day_pass(tx: WriteTransaction) -> dict[str, JobRun]:
+    """Move the last runs a day and a bit into the past; return them as they are then."""
+    span = timedelta(days=1, minutes=1)
+    moved = {
+        name: replace(it, started_at=it.started_at - span, ended_at=it.ended_at and it.ended_at - span, result={})
+        for name, it in tx.upkeep.last_runs(JOBS).items()
+    }
+    for name, run in moved.items():
+        tx.upkeep.delete_runs(name, 0)
+        tx.upkeep.put_run(run)
+    return moved
+
+
+def last_runs() -> Mapping[str, JobRun]:
+    with open_services(load_config(os.environ)) as services:
+        return services.store.read(LOCAL_ADMIN, lambda tx: tx.upkeep.last_runs(JOBS))
 
 
 def changelogs(home: Home) -> str:

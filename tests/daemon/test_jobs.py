@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,13 +11,13 @@ import orjson
 import pytest
 
 from daemon import jobs
-from daemon.changelog import note_run
 from daemon.jobs import JOBS, Job, run_job, run_job_for_all
 from daemon.report import job_views
 from daemon.schedule import INTERRUPTED, DueJobs
 from graph_memory.bootstrap import Services, build_services, open_services, open_store
 from graph_memory.config import load_config
 from graph_memory.domain.drafts import MemoryDraft
+from graph_memory.domain.due_times import next_due
 from graph_memory.domain.errors import NotFound, Unavailable
 from graph_memory.domain.ledger import JobRun, RunStatus
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
@@ -195,34 +195,6 @@ def test_a_tenants_failure_is_in_its_own_run_alone(services: Services, monkeypat
     assert theirs[0].status is RunStatus.FAILED
 
 
-def test_the_changelog_of_the_day_has_a_line_a_run_with_figures_alone(services: Services, clock: Clock) -> None:
-    day = clock.at.astimezone().date()
-    state_fact(services)
-    for name in ("decay", "validate"):
-        run_job(services, name)
-    text = services.home.changelog(day).read_text(encoding="utf-8")
-    lines = text.splitlines()
-    assert lines[0] == f"# {day.isoformat()}"
-    assert [line.split()[2:4] for line in lines[2:]] == [["decay", "succeeded"], ["validate", "succeeded"]]
-    assert "nodes_decayed" in lines[2]
-    assert "by_type.orphan_node" in lines[3] or "issues" in lines[3]
-    assert "Ada" not in text
-    assert services.home.changelog(day).stat().st_mode & 0o077 == 0
-
-
-def test_a_failure_stands_in_the_changelog_without_its_words(services: Services, clock: Clock) -> None:
-    run = JobRun("decay", clock.at, RunStatus.FAILED, clock.at, error="Ada is in no project")
-    note_run(services.home, run, UTC)
-    text = services.home.changelog(clock.at.date()).read_text(encoding="utf-8")
-    assert "decay failed" in text
-    assert "Ada" not in text
-
-
-def test_a_changelog_that_cannot_be_written_fails_no_job(services: Services, clock: Clock) -> None:
-    services.home.changelog(clock.at.astimezone().date()).mkdir()
-    assert run_job(services, "decay").status is RunStatus.SUCCEEDED
-
-
 def due(services: Services, **given: object) -> DueJobs:
     return DueJobs(services, LONG_AGO, zone=UTC_ZONE, **given)  # type: ignore[arg-type]
 
@@ -254,7 +226,7 @@ def test_a_day_later_the_daily_jobs_are_due_again(services: Services, clock: Clo
     assert due_jobs.names() == ["archive", "export", "decay", "expire", "validate", "communities"]
 
 
-@pytest.mark.spec("jobs.failure-isolated")
+@pytest.mark.spec("jobs.failure-isolated", "jobs.back-off.shown")
 def test_a_failing_job_stops_no_other_backs_off_and_shows(
     services: Services, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,11 +235,13 @@ def test_a_failing_job_stops_no_other_backs_off_and_shows(
     due_jobs.run()
     last = services.insight.stats(LOCAL_ADMIN).last_runs
     assert last["export"].status is RunStatus.FAILED
+    assert services.degraded() == ("job export: the disk is full; nothing was written",)
     assert {run.status for name, run in last.items() if name != "export"} == {RunStatus.SUCCEEDED}
-    shown = {it.name: it for it in job_views(services.settings.jobs, last, clock.at, UTC)}
+    shown = {it.name: it for it in job_views(last, services.next_runs())}
     assert shown["export"].has_failed
     assert shown["export"].last is not None
     assert shown["export"].last.error == "the disk is full; nothing was written"
+    assert shown["export"].next_at == clock.at + timedelta(seconds=60)
 
     waits = []
     for _ in range(3):
@@ -275,6 +249,7 @@ def test_a_failing_job_stops_no_other_backs_off_and_shows(
         while not due_jobs.names():
             clock.move(seconds=10)
             waited += 10
+        assert services.next_runs()["export"] == clock.at
         waits.append(waited)
         due_jobs.run()
     assert waits == [60, 120, 240]
@@ -294,7 +269,7 @@ def test_a_job_that_recovers_is_left_alone_until_the_next_day(
 
 
 def test_a_store_that_refuses_is_no_reason_to_give_up(services: Services) -> None:
-    def refuse(_services: Services, _name: str) -> JobRun:
+    def refuse(_services: Services, _name: str, _day: date) -> JobRun:
         raise Unavailable("busy")
 
     due_jobs = due(services, run=refuse)
@@ -305,12 +280,49 @@ def test_a_store_that_refuses_is_no_reason_to_give_up(services: Services) -> Non
 def test_once_the_daemon_ends_no_further_job_begins(services: Services) -> None:
     ran: list[str] = []
 
-    def note(_services: Services, name: str) -> JobRun:
+    def note(_services: Services, name: str, _day: date) -> JobRun:
         ran.append(name)
         return JobRun(name, LONG_AGO, RunStatus.SUCCEEDED, LONG_AGO)
 
     due(services, run=note, is_ending=lambda: len(ran) == 2).run()
     assert ran == ["archive", "export"]
+
+
+@pytest.mark.spec("jobs.once-a-day")
+def test_runs_that_a_clock_a_year_ahead_noted_are_gone_with_the_next(services: Services, clock: Clock) -> None:
+    run_job(services, "decay")
+    clock.move(days=365)
+    due(services).run()
+    clock.move(days=-364)
+    due_jobs = due(services)
+    assert "decay" in due_jobs.names()
+    due_jobs.run()
+    assert due_jobs.names() == []
+    assert services.insight.stats(LOCAL_ADMIN).last_runs["decay"].started_at == clock.at
+    assert services.next_runs()["decay"] == next_due(services.settings.jobs.decay, clock.at)
+
+
+def test_an_export_says_whose_memory_it_leaves_out(services: Services) -> None:
+    assert "tenants_left_out" not in run_job(services, "export").result
+    state_fact(services, GUEST)
+    assert run_job(services, "export").result["tenants_left_out"] == 1
+
+
+def test_a_tenant_whose_store_is_busy_stops_no_other(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("a", "b", "c")
+    for name in names:
+        state_fact(services, Principal(name))
+    keep = jobs._keep
+
+    def refuse_b(services: Services, principal: Principal, *rest: object) -> None:
+        if principal.tenant == "b":
+            raise Unavailable("busy")
+        keep(services, principal, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(jobs, "_keep", refuse_b)
+    assert run_job_for_all(services, "validate").status is RunStatus.SUCCEEDED
+    made = {it: services.store.read(Principal(it), lambda tx: tx.upkeep.runs("validate", 1)) for it in names}
+    assert [bool(made[it]) for it in names] == [True, False, True]
 
 
 def test_a_run_that_was_killed_is_failed_and_tried_again(services: Services, clock: Clock) -> None:
@@ -332,9 +344,9 @@ def test_jobs_that_are_switched_off_are_never_due(services: Services) -> None:
     off = replace(settings.jobs, export=replace(settings.jobs.export, enabled=False))
     quiet = replace(services, settings=replace(settings, jobs=off))
     assert "export" not in due(quiet).names()
-    shown = {it.name: it for it in job_views(off, {}, services.clock(), UTC)}
+    shown = {it.name: it for it in job_views({}, quiet.next_runs())}
     assert shown["export"].next_at is None
-    assert shown["decay"].next_at == datetime(2026, 1, 16, 3, tzinfo=UTC)
+    assert shown["decay"].next_at == next_due(settings.jobs.decay, services.clock())
 
 
 def test_jobs_have_names_that_the_settings_know(services: Services) -> None:

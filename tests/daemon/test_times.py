@@ -1,16 +1,19 @@
 """When jobs are due: once a local day, whatever the clock does."""
 
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.times import clock_jobs, is_missed, latest, retry_at, wait_after
+from daemon.times import believable, clock_jobs, day_due, is_missed
 from graph_memory.config.settings import ClockJob, Jobs
 from graph_memory.domain.due_times import last_due, next_due
-from graph_memory.domain.ledger import JobRun, RunStatus
+from graph_memory.domain.ledger import MADE_FOR, JobRun, RunStatus
+from graph_memory.domain.retries import retry_at, wait_after
 
 NIGHTLY = ClockJob(at=time(2, 30))
 SUNDAYS = ClockJob(at=time(3, 20), day="sunday")
@@ -25,17 +28,21 @@ def berlin() -> ZoneInfo:
         pytest.skip("the system has no time zone data")
 
 
-def run_at(started_at: datetime, status: RunStatus = RunStatus.SUCCEEDED) -> JobRun:
-    return JobRun("decay", started_at, status, started_at + timedelta(seconds=1))
+def run_at(started_at: datetime, status: RunStatus = RunStatus.SUCCEEDED, made_for: date | None = None) -> JobRun:
+    result = {} if made_for is None else {MADE_FOR: made_for.isoformat()}
+    return JobRun("decay", started_at, status, started_at + timedelta(seconds=1), {**result})
 
 
-def runs_made(when: ClockJob, zone: ZoneInfo, instants: list[datetime]) -> list[datetime]:
-    """Return at which of the instants, looked at in this order, a job runs."""
+def runs_made(when: ClockJob, zones: tzinfo | Callable[[datetime], tzinfo], instants: list[datetime]) -> list[datetime]:
+    """Return at which of the instants, looked at in this order and in the zone of then, a job runs."""
     made: list[datetime] = []
+    noted: list[JobRun] = []
     for now in instants:
-        last = run_at(made[-1]) if made else None
-        if is_missed(when, last, instants[0] - timedelta(days=1), now, zone):
+        zone = zones if isinstance(zones, tzinfo) else zones(now)
+        runs = believable(sorted(noted, key=lambda it: it.started_at, reverse=True), now)
+        if is_missed(when, runs[0] if runs else None, instants[0] - timedelta(days=1), now, zone):
             made.append(now)
+            noted.append(run_at(now, made_for=day_due(when, now, zone)))
     return made
 
 
@@ -65,12 +72,14 @@ def test_on_its_own_day_a_weekly_job_waits_for_its_time(berlin: ZoneInfo) -> Non
     assert next_due(SUNDAYS, sunday_morning, berlin) == datetime(2026, 1, 11, 2, 20, tzinfo=UTC)
 
 
+@pytest.mark.spec("jobs.once-a-day")
 def test_a_time_that_the_clocks_skip_runs_once_that_day(berlin: ZoneInfo) -> None:
     # On 29 March 2026 the clocks go from 02:00 to 03:00: there is no 02:30.
     made = runs_made(NIGHTLY, berlin, every_ten_minutes(datetime(2026, 3, 28, 23, tzinfo=UTC), 24))
     assert made == [datetime(2026, 3, 28, 23, tzinfo=UTC), datetime(2026, 3, 29, 1, 30, tzinfo=UTC)]
 
 
+@pytest.mark.spec("jobs.once-a-day")
 def test_a_time_that_comes_twice_runs_once_that_day(berlin: ZoneInfo) -> None:
     # On 25 October 2026 the clocks go from 03:00 back to 02:00: 02:30 comes twice.
     made = runs_made(NIGHTLY, berlin, every_ten_minutes(datetime(2026, 10, 24, 22, tzinfo=UTC), 24))
@@ -93,9 +102,52 @@ def test_a_clock_set_back_does_not_make_a_day_count_twice() -> None:
 def test_a_run_noted_by_a_clock_far_ahead_does_not_keep_a_job_from_running() -> None:
     now = datetime(2026, 1, 15, 12, tzinfo=UTC)
     ahead, before = run_at(now + timedelta(days=400)), run_at(now - timedelta(days=2))
-    assert latest([ahead, before], now) == before
-    assert is_missed(NIGHTLY, latest([ahead, before], now), LONG_AGO, now, ZoneInfo("UTC"))
-    assert latest([ahead], now) is None
+    assert believable([ahead, before], now) == [before]
+    assert is_missed(NIGHTLY, before, LONG_AGO, now, ZoneInfo("UTC"))
+    assert believable([ahead], now) == []
+
+
+def local_days(made: list[datetime], zones: Callable[[datetime], tzinfo]) -> list[date]:
+    return [it.astimezone(zones(it)).date() for it in made]
+
+
+@pytest.mark.spec("jobs.once-a-day")
+@pytest.mark.parametrize(
+    ("home", "abroad"), [("Europe/Berlin", "America/New_York"), ("America/New_York", "Asia/Tokyo")]
+)
+@pytest.mark.parametrize("hours", range(0, 48, 5))
+def test_a_journey_makes_no_local_day_count_twice_and_leaves_none_out(home: str, abroad: str, hours: int) -> None:
+    start = datetime(2026, 1, 13, 12, tzinfo=UTC)
+    there = start + timedelta(hours=hours)
+
+    def zones(now: datetime) -> tzinfo:
+        return ZoneInfo(home if now < there else abroad)
+
+    made = runs_made(NIGHTLY, zones, every_ten_minutes(start, 24 * 6))[1:]
+    days = local_days(made, zones)
+    assert len(days) == len(set(days))
+    assert set(days) >= {date(2026, 1, day) for day in (16, 17, 18)}
+    gaps = [later - earlier for earlier, later in pairwise(made)]
+    assert max(gaps) < timedelta(days=2)
+
+
+@pytest.mark.spec("jobs.once-a-day")
+def test_a_clock_set_back_by_a_day_makes_no_day_count_twice_and_then_goes_on() -> None:
+    start = datetime(2026, 1, 13, 12, tzinfo=UTC)
+    before = every_ten_minutes(start, 48)
+    after = every_ten_minutes(before[-1] - timedelta(days=1), 72)
+    made = runs_made(NIGHTLY, UTC, [*before, *after])[1:]
+    assert [it.date().day for it in made] == [14, 15, 16, 17]
+
+
+@pytest.mark.spec("jobs.once-a-day")
+def test_a_clock_that_was_a_year_ahead_once_keeps_no_later_day_from_counting() -> None:
+    start = datetime(2026, 1, 13, 12, tzinfo=UTC)
+    ahead = every_ten_minutes(start + timedelta(days=365), 1)
+    made = runs_made(
+        NIGHTLY, UTC, [*every_ten_minutes(start, 24), *ahead, *every_ten_minutes(start + timedelta(days=1), 48)]
+    )
+    assert [(it.year, it.day) for it in made[1:]] == [(2026, 14), (2027, 13), (2026, 15), (2026, 16)]
 
 
 def test_a_laptop_that_slept_at_night_catches_up_once_when_it_wakes() -> None:
@@ -161,6 +213,6 @@ def test_failures_count_back_to_the_last_success() -> None:
     start = datetime(2026, 1, 15, 3, tzinfo=UTC)
     failed = [run_at(start + timedelta(hours=n), RunStatus.FAILED) for n in range(3)]
     runs = [failed[2], failed[1], run_at(start), failed[0]]
-    assert retry_at(runs, Jobs()) == start + timedelta(hours=2, seconds=1 + 120)
-    assert retry_at([run_at(start), *failed], Jobs()) is None
-    assert retry_at([], Jobs()) is None
+    assert retry_at(runs, 60, 3600) == start + timedelta(hours=2, seconds=1 + 120)
+    assert retry_at([run_at(start), *failed], 60, 3600) is None
+    assert retry_at([], 60, 3600) is None

@@ -58,6 +58,26 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Ephemeral memories without `expires_at` expire after `memory.ephemeral_days` (14).",
     ),
     required(
+        "jobs.catch-up",
+        DAEMON,
+        "A job that was due while the machine slept or the daemon stood still runs within 60 s of waking, once.",
+    ),
+    required(
+        "jobs.once-a-day",
+        DAEMON,
+        "A job runs once a local day whatever the clock does: changed, set back, wrong by a year, in another zone.",
+    ),
+    required(
+        "jobs.back-off.shown",
+        DAEMON,
+        "When a job that failed is tried again is shown as its next run, in the status and in `graph_stats`.",
+    ),
+    required(
+        "jobs.changelog",
+        DAEMON,
+        "A day's changelog tells its problems first, then each job with its figures and what was learned; no text.",
+    ),
+    required(
         "jobs.merge_suggestions",
         DAEMON,
         "A scheduled look for entities that may be one keeps its pairs, which `graph_merge_suggestions` weighs anew.",
