@@ -167,7 +167,8 @@ class Worker(Generic[W]):
             wait = self.turn()
             gap = min(max(SHORTEST_GAP, self._look_seconds / LOOKING_SHARE), LONGEST_GAP)
             self._stop.wait(max(0.0, gap - (self._now() - began)))
-            if wait > gap:
+            # Asked again: the bell of `stop` may have rung just before a look, which took it for news of files.
+            if wait > gap and not self._stop.is_set():
                 self._bell.wait(wait - gap)
         self.progress.activity = "stopping"
 
