@@ -61,6 +61,7 @@ class HomeCopies:
             if _is_meant(queued, source):
                 _remove(queued)
                 inbox += 1
+        self._remove_empty_folders(source.paths if source.file is None else {*source.paths, source.file})
         archive = self._archive.erase(source.sessions) if source.sessions else 0
         archive += self._archive.erase_turns(source.turns) if source.turns else 0
         return CopyCounts(inbox, archive, self._mask_audit(source.names))
@@ -77,10 +78,26 @@ class HomeCopies:
         """Take the mark away."""
         self._home.forgetting.unlink(missing_ok=True)
 
+    def _remove_empty_folders(self, paths: Collection[str]) -> None:
+        """Remove the folders that documents of these paths left empty: their names may tell of them."""
+        for path in map(Path, paths):
+            if path.is_absolute() or ".." in path.parts:
+                continue
+            for folder in self._folders:
+                for parent in list((folder / path).parents)[: len(path.parts) - 1]:
+                    with suppress(OSError):
+                        parent.rmdir()
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        """The folders of the inbox, in the order in which documents move."""
+        home = self._home
+        return home.pending, home.processing, home.completed, home.failed
+
     def _queued(self) -> Iterator["_Queued"]:
         """List what lies in the inbox, folder by folder in the order in which documents move."""
         home = self._home
-        for folder in (home.pending, home.processing, home.completed, home.failed):
+        for folder in self._folders:
             is_settled = folder in (home.completed, home.failed)
             for file in _files_below(folder):
                 relative = file.relative_to(folder)

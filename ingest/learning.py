@@ -153,13 +153,13 @@ class DocumentLearner:
         """
         self._index.refresh()
         now = self._clock()
+        if self._is_forgotten(principal, raw.sidecar.session_id):
+            return self._pass_by(principal, _waiting(raw, now), Reason.FORGOTTEN)
         item = self._store.write(principal, lambda tx: self._begin(tx, raw, now))
         if item.state is IngestState.COMPLETED:
             return Learned(item, is_known=True, warnings=raw.sidecar.problems)
         prepared, warnings = self._prepared(raw, item)
         reason = self._exclusions().of_document(prepared.project_id, prepared.session_id)
-        if reason is None and self._is_forgotten(principal, prepared):
-            reason = Reason.FORGOTTEN
         if reason is not None:
             return self._pass_by(principal, item, reason)
         staged = self._stage(principal, prepared)
@@ -239,11 +239,11 @@ class DocumentLearner:
         warnings = (f"not learned: {_EXCLUDED[reason]}",)
         return Learned(done, is_excluded=True, is_forgotten=is_forgotten, warnings=warnings)
 
-    def _is_forgotten(self, principal: Principal, prepared: Prepared) -> bool:
+    def _is_forgotten(self, principal: Principal, session_id: str | None) -> bool:
         """Tell whether a document is of a session that was forgotten: more of it is sent without anybody's asking."""
-        if prepared.session_id is None:
+        if session_id is None:
             return False
-        grave = grave_key(Grave.SESSION, prepared.session_id)
+        grave = grave_key(Grave.SESSION, session_id)
         return bool(self._store.read(principal, lambda tx: tx.ledger.tombstones({grave})))
 
     def _stage(self, principal: Principal, prepared: Prepared) -> tuple[int, ...]:
@@ -299,6 +299,11 @@ class DocumentLearner:
         except Conflict:
             # Another process stored the same at the same time, on a store that lets both go ahead; now it is known.
             return self._store.write(principal, work)
+
+
+def _waiting(raw: RawDocument, now: datetime) -> IngestItem:
+    """Return what the ledger would have of a document that nobody told it of."""
+    return IngestItem(raw.id, raw.key, raw.path, IngestState.PENDING, len(raw.data), now, now, _meta(raw.sidecar))
 
 
 def _item(tx: WriteTransaction, key: str, path: str, size: int, sidecar: Sidecar, now: datetime) -> IngestItem:

@@ -17,6 +17,7 @@ from graph_memory.domain.errors import InvalidRequest, NotFound, Unavailable
 from graph_memory.domain.ledger import ORIGIN, IngestItem, IngestState, SessionCursor
 from graph_memory.domain.names import short_hash
 from graph_memory.domain.principal import Principal
+from graph_memory.domain.tombstones import Grave, grave_key, session_of
 from graph_memory.home import Home, write_new
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
 from ingest.allowed_paths import allowed_paths
@@ -228,8 +229,11 @@ def _note_known(
     Documents that failed are not known; they may be sent again.
 
     Raises:
-        InvalidRequest: the bytes were forgotten for good.
+        InvalidRequest: the bytes, or the session that they are of, were forgotten for good.
     """
+    session = session_of(meta)
+    if session is not None and tx.ledger.tombstones({grave_key(Grave.SESSION, session)}):
+        raise InvalidRequest("meta.session_id: that session was forgotten for good and is not learned any more")
     if key in tx.ledger.tombstones({key}):
         raise InvalidRequest("this content was forgotten for good (graph_forget) and is not learned again")
     items = [it for it in tx.ledger.find_items_by_content({key}).get(key, ()) if it.state is not IngestState.FAILED]

@@ -43,13 +43,15 @@ _OF_SESSIONS = frozenset({"source_session", "source_file", "project"})
 class Erasure:
     """All that a reach covers, and what its going does to the rest.
 
-    `memories` and `items` go. `learned` are the content keys of turns and their parts. `tombstones` are to be left.
+    `memories` and `items` go; `waiting` are content keys of documents that the store knows nothing of. `learned` are
+    those of turns and their parts. `tombstones` are to be left.
     `entities` and `relations` are the rows before. `named_in` counts memories that stay and name an entity that goes.
     """
 
     reach: Reach
     memories: Mapping[int, Memory] = field(default_factory=dict)
     items: Sequence[IngestItem] = ()
+    waiting: frozenset[str] = frozenset()
     learned: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
     tombstones: tuple[Tombstone, ...] = ()
@@ -62,7 +64,7 @@ class Erasure:
         """Tell whether the store has nothing of it."""
         loss = self.loss
         touched = loss.touched_entities or loss.gone_relations or loss.relations
-        return not (self.memories or self.items or touched)
+        return not (self.memories or self.items or self.waiting or touched)
 
     @property
     def names(self) -> frozenset[str]:
@@ -128,6 +130,7 @@ class _Plan:
             self._reach,
             self._memories,
             self._items,
+            self._waiting,
             learned,
             frozenset(self._sessions | emptied),
             tuple(tombstones),

@@ -99,7 +99,7 @@ class Forget:
         reach = reach.checked()
         is_owner = principal.tenant == LOCAL_TENANT
         planned = self._plan(principal, reach)
-        if planned.is_empty and reach.kind not in _OPEN_ENDED and not planned.source.documents:
+        if planned.is_empty and reach.kind not in _OPEN_ENDED:
             return self._ended(principal, planned, CopyCounts(), is_owner=is_owner)
         if is_owner:
             self._copies.begin()
@@ -134,7 +134,7 @@ class Forget:
 
     def _erase_rows(self, principal: Principal, reach: Reach, planned: Erasure, *, has_reason: bool) -> Erasure:
         now = self._clock()
-        waiting = planned.source.documents.keys()
+        waiting = planned.waiting.union(planned.source.documents)
 
         def work(tx: WriteTransaction) -> Erasure:
             erasure = plan_erasure(tx, reach, now, self._policy, waiting)

@@ -115,5 +115,12 @@ def stored(row: RowT) -> RowT:
 def detached(row: RowT) -> RowT:
     """Copy a row with its JSON: nobody outside can change what is stored, as with a store on a disk."""
     values = {part.name: getattr(row, part.name) for part in fields(row)}
-    json: dict[str, Any] = {name: value for name, value in values.items() if isinstance(value, Mapping) and value}
-    return replace(row, **copy.deepcopy(json)) if json else row
+    json = {name: _copied(value) for name, value in values.items() if isinstance(value, Mapping) and value}
+    return replace(row, **json) if json else row
+
+
+def _copied(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Copy JSON, with lists for tuples, as it would come back from a disk."""
+    if isinstance(value, Mapping):
+        return {name: _copied(part) for name, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list | tuple) else value
