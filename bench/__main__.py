@@ -3,7 +3,17 @@
 import subprocess
 import sys
 
-BENCHES = ("start", "tools", "concurrency", "store_sqlite", "decay_contention", "transcripts", "ingest", "redaction")
+BENCHES = (
+    "start",
+    "tools",
+    "concurrency",
+    "store_sqlite",
+    "decay_contention",
+    "maintenance",
+    "transcripts",
+    "ingest",
+    "redaction",
+)
 
 
 def main() -> int:
