@@ -90,7 +90,7 @@ def _show_run(run: "JobRun") -> None:
 
     took = 0.0 if run.ended_at is None else (run.ended_at - run.started_at).total_seconds()
     terminal.show(f"{run.job} succeeded in {max(took, 0.0):.1f} s", "green")
-    figures = list(_figures(run.result))
+    figures = list(_figures(run.figures))
     width = max((len(name) for name, _ in figures), default=0)
     for name, figure in figures:
         terminal.show(f"  {name:<{width}}  {figure}")
