@@ -109,7 +109,7 @@ class TranscriptLearner:
                 cursor = self._store_step(run, taken, builder, end, is_last=is_last)
             if is_stopped:
                 break
-        if cursor is not None:
+        if cursor is not None and not builder.is_overgrown:
             self._live[name] = (cursor, builder)
             while len(self._live) > _LIVE:
                 self._live.popitem(last=False)

@@ -154,6 +154,11 @@ class BranchTree:
             flags.append(self._stretches[stretch].is_abandoned or low < number < high)
         return flags
 
+    @property
+    def is_overgrown(self) -> bool:
+        """Tell whether it remembers far more prompts than what is saved of it."""
+        return len(self._stretches) > 2 * _SAVED_STRETCHES
+
     def saved(self) -> SavedTree:
         """Return the tree for a later `restored`, bounded in size."""
         first = max(0, len(self._stretches) - _SAVED_STRETCHES)

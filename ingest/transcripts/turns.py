@@ -114,6 +114,11 @@ class TurnBuilder:
         """The byte offset to read from with a restored builder."""
         return self._resume_offset if self._open is None else self._open.prompt.offset
 
+    @property
+    def is_overgrown(self) -> bool:
+        """Tell whether it has come to remember so much that its saved state should go on in its place."""
+        return self._conversation.tree.is_overgrown
+
     def feed(self, entries: Iterable[Entry]) -> Changes:
         """Take in entries in file order; return what changed.
 

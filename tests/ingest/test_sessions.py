@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.config.settings import Exclude
 from graph_memory.domain.entities import EntityFilter, EntityKey, EntityOrder
 from graph_memory.domain.errors import NotFound, Unavailable
@@ -560,3 +561,21 @@ def test_the_same_session_copied_under_another_name_adds_nothing(session: Sessio
     shutil.copyfile(chat.file, copy)
     assert session.learn(copy).counts.known == 3
     assert session.memories() == once
+
+
+def test_a_session_that_never_ends_does_not_grow_in_memory(tmp_path: Path, place: Place) -> None:
+    store = SqliteStore(tmp_path / "memory.db")
+    session, most = Session(store, place), 0
+    for number in range(10):
+        for part in range(60):
+            session.transcript.say(f"question {number} {part}?")
+        session.learn()
+        session.transcript.answer(f"answer {number}")
+        session.learn()
+        kept = [builder for _, builder in session.learner._live.values()]
+        most = max([most, *(len(builder.state()["tree"]["stretches"]) for builder in kept)])
+        assert not any(builder.is_overgrown for builder in kept)
+    assert most > 200
+    assert len(session.memories()) == 600
+    assert all(f"answer {number}" in it for number, it in enumerate(session.contents()[59::60]))
+    store.close()

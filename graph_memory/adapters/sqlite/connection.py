@@ -16,6 +16,11 @@ from graph_memory.domain.errors import StoreChanged, Unavailable
 DEADLINE = 30.0
 """Seconds that a transaction waits for the file before it gives up."""
 
+CACHED_BYTES = 32 * 1_048_576
+"""What all caches of a process together may take before they use their pages again instead of growing.
+
+A process has as many connections as threads that were ever at work at once, and each would fill a cache of its own.
+"""
 _STATEMENTS = 256
 _MAX_IDLE = 8
 _SHORTEST_WAIT = 0.0005
@@ -82,6 +87,7 @@ def open_connection(path: Path, deadline: float = DEADLINE) -> apsw.Connection:
         Unavailable: it can't be opened.
     """
     try:
+        apsw.soft_heap_limit(CACHED_BYTES)
         connection = apsw.Connection(str(path), statementcachesize=_STATEMENTS)
     except apsw.Error as error:
         raise translated(error) from error

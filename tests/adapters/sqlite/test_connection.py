@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from graph_memory.adapters.sqlite.connection import Connections, open_connection, patience
+from graph_memory.adapters.sqlite.connection import CACHED_BYTES, Connections, open_connection, patience
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.domain.errors import StoreBusy, StoreMismatch, Unavailable
 from tests.contract.samples import ANY_ENTITY, entity
@@ -143,3 +143,19 @@ def test_a_forked_child_opens_connections_of_its_own(alice: Caller) -> None:
     assert os.waitpid(child, 0)[1] == 0
     alice.write(lambda tx: tx.entities.put([entity("c")]))
     assert alice.read(lambda tx: tx.entities.count(ANY_ENTITY)) == 3
+
+
+def test_the_caches_of_all_connections_have_a_bound_together(path: Path) -> None:
+    SqliteStore(path).close()
+    connections = [open_connection(path) for _ in range(6)]
+    assert apsw.soft_heap_limit(-1) == CACHED_BYTES
+    connections[0].execute("create table filler (text)")
+    connections[0].execute(
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 30000) "
+        "insert into filler select hex(randomblob(1000)) from n"
+    )
+    for connection in connections:
+        connection.execute("select sum(length(text)) from filler").fetchall()
+    assert apsw.memory_used() < 2 * CACHED_BYTES
+    for connection in connections:
+        connection.close()
