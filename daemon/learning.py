@@ -95,13 +95,13 @@ class IngestLearner:
         """Return what a piece is known by."""
         return piece.name
 
-    def catch_up(self) -> bool:
+    def catch_up(self, should_stop: Callable[[], bool]) -> bool:
         """Join a few older memories to entities that appeared after them; tell whether that was all.
 
         Raises:
             Unavailable: the store can't be used now.
         """
-        return self._pipeline.link_late_mentions().is_done
+        return self._pipeline.link_late_mentions(should_stop=should_stop).is_done
 
     def give_up(self) -> None:
         """Have what takes long and can be taken up again end now; any thread may call this."""

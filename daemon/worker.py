@@ -72,8 +72,10 @@ class Learner(Protocol[W]):
     def name(self, piece: W) -> str:
         """Return what a piece is known by: the same piece found again has the same name."""
 
-    def catch_up(self) -> bool:
+    def catch_up(self, should_stop: Callable[[], bool]) -> bool:
         """Do a little of what can wait until everything was learned; tell whether that was all.
+
+        It ends early once `should_stop` says so, and goes on with the next call.
 
         Raises:
             Unavailable: the store can't be used now.
@@ -274,8 +276,9 @@ class Worker(Generic[W]):
         if known is not None and known.until > self._now():
             return True
         self._ceilings.begin()
+        until = self._now() + LONGEST_SLICE
         try:
-            is_done = self._learner.catch_up()
+            is_done = self._learner.catch_up(lambda: self._gives_way(until))
         except (Unavailable, StoreDamaged):
             raise
         except Exception as error:  # noqa: BLE001 - what can wait must not keep anything from being learned

@@ -5,7 +5,7 @@ again for names: what they name is then as if the entity had been there first. A
 known one, which then was never meant.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -40,6 +40,8 @@ JOB = "late_mentions"
 MEMORIES_AT_MOST = 500
 """Memories that are looked at for one entity: a name that more have tells little."""
 _AT_ONCE = 20
+"""Turns that are read in one transaction; documents, which may be long, are read one by one."""
+_PARTS_AT_ONCE = 100
 _OVERLAP = timedelta(seconds=60)
 """Writes that began earlier may be seen later; what is looked at twice stays as it is."""
 
@@ -69,9 +71,14 @@ def link_late_mentions(
     policies: Policies,
     index: NameIndex,
     *,
-    limit: int = 100,
+    limit: int = 20,
+    should_stop: Callable[[], bool] = lambda: False,
+    finished: set[int] | None = None,
 ) -> LateMentions:
-    """Do one bounded step: at most `limit` entities, a few memories in each transaction; safe to repeat.
+    """Do one bounded step: at most `limit` entities, a few texts in each transaction; safe to repeat.
+
+    Once `should_stop` says so, the step ends behind a text. `finished` are the texts that it need not look at
+    again, for whoever repeats it; it is emptied when the step is done.
 
     Raises:
         Unavailable: the store can't be used now; the step begins again the next time.
@@ -85,17 +92,22 @@ def link_late_mentions(
             _note(store, principal, replace(position, since=position.until - _OVERLAP, offset=0), now)
         return LateMentions()
     store.write(principal, lambda tx: answer_with_entities(tx, entities, now, policies.graph))
-    found = store.read(principal, lambda tx: _memories_that_name(tx, entities))
-    ids = sorted(found)
-    for start in range(0, len(ids), _AT_ONCE):
-        some = {id_: found[id_] for id_ in ids[start : start + _AT_ONCE]}
-        store.write(principal, lambda tx, some=some: _read_again(tx, some, now, policies, index))  # type: ignore[misc]
+    finished = set() if finished is None else finished
+    texts = store.read(principal, lambda tx: _texts_that_name(tx, entities))
+    for number, some in enumerate(_portions([it for it in texts if it.memory_id not in finished])):
+        if number and should_stop():
+            return LateMentions(0, len(finished), is_done=False)
+        touched = store.read(principal, lambda tx, some=some: _touched(tx, some, now, policies, index))  # type: ignore[misc]
+        if touched:
+            store.write(principal, lambda tx, some=touched: _read_again(tx, some, now, policies, index))  # type: ignore[misc]
+        finished.update(it.memory_id for it in some)
+    finished.clear()
     is_done = len(entities) < limit
     after = replace(position, offset=position.offset + len(entities))
     if is_done:
         after = replace(position, since=position.until - _OVERLAP, offset=0)
     _note(store, principal, after, now)
-    return LateMentions(len(entities), len(ids), is_done)
+    return LateMentions(len(entities), len(texts), is_done)
 
 
 def _position(tx: ReadTransaction, now: datetime) -> _Position:
@@ -125,8 +137,35 @@ def _note(store: Store, principal: Principal, position: _Position, now: datetime
     store.write(principal, work)
 
 
-def _memories_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Mapping[int, frozenset[str]]:
-    """Find the learned memories that may name these entities: ids of entities by memory."""
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A text that may name new entities, by one of its memories: a turn's, or any of a document's."""
+
+    memory_id: int
+    entity_ids: frozenset[str]
+    is_document: bool
+
+
+def _texts_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Sequence[_Hit]:
+    """Find the texts that may name these entities, each once, however many of its parts do."""
+    found = _memories_that_name(tx, entities)
+    by_file: dict[str, list[Memory]] = {}
+    for memory in tx.memories.find(found.keys()).values():
+        if memory.source is Source.IMPORT and memory.content_key is not None:
+            by_file.setdefault(memory.source_file or "", []).append(memory)
+    hits = []
+    for path, memories in by_file.items():
+        made = find_made(tx, path)
+        parts = set() if made is None else set(made.memory_ids).intersection(it.id for it in memories)
+        if parts:
+            named = frozenset[str]().union(*(found[it] for it in parts))
+            hits.append(_Hit(min(parts), named, is_document=True))
+        hits += [_Hit(it.id, frozenset(found[it.id]), is_document=False) for it in memories if it.id not in parts]
+    return sorted(hits, key=lambda hit: hit.memory_id)
+
+
+def _memories_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Mapping[int, set[str]]:
+    """Find the memories that may name these entities: ids of entities by memory."""
     aliases = tx.entities.aliases([it.id for it in entities])
     found: dict[int, set[str]] = {}
     for entity in entities:
@@ -134,22 +173,44 @@ def _memories_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Mapp
             query = TextQuery(name, Clause(Operator.AND, (Term(name),)), None)
             for hit in tx.memories.search(query, MemoryFilter(), MEMORIES_AT_MOST):
                 found.setdefault(hit.ref, set()).add(entity.id)
-    memories = tx.memories.find(found.keys())
-    learned = {id_ for id_, it in memories.items() if it.source is Source.IMPORT and it.content_key is not None}
-    return {id_: frozenset(found[id_]) for id_ in found if id_ in learned}
+    return found
+
+
+def _portions(hits: Sequence[_Hit]) -> Iterator[Sequence[_Hit]]:
+    """Cut texts into what one transaction reads."""
+    for hit in hits:
+        if hit.is_document:
+            yield [hit]
+    turns = [it for it in hits if not it.is_document]
+    for start in range(0, len(turns), _AT_ONCE):
+        yield turns[start : start + _AT_ONCE]
+
+
+def _touched(
+    tx: ReadTransaction, hits: Sequence[_Hit], now: datetime, policies: Policies, index: NameIndex
+) -> Sequence[_Hit]:
+    """Choose the texts that have to be read again: others wait for no write."""
+    readings = _readings(tx, hits, now, policies, index)
+    return [hit for hit, reading in readings if reading.is_touched(hit.entity_ids)]
 
 
 def _read_again(
-    tx: WriteTransaction, found: Mapping[int, frozenset[str]], now: datetime, policies: Policies, index: NameIndex
+    tx: WriteTransaction, hits: Sequence[_Hit], now: datetime, policies: Policies, index: NameIndex
 ) -> None:
-    """Read memories again for names, documents whole."""
-    done = set[int]()
-    for id_, memory in sorted(tx.memories.find(found.keys()).items()):
-        text = _text_of(tx, memory)
-        if text is None or text.memory_id in done:
-            continue
-        done.add(text.memory_id)
-        _Reading(tx, text, now, policies, index).apply(found[id_])
+    """Read texts again for names, documents whole."""
+    for hit, reading in _readings(tx, hits, now, policies, index):
+        if reading.is_touched(hit.entity_ids):
+            reading.apply(tx, hit.entity_ids)
+
+
+def _readings(
+    tx: ReadTransaction, hits: Sequence[_Hit], now: datetime, policies: Policies, index: NameIndex
+) -> Iterator[tuple[_Hit, "_Reading"]]:
+    memories = tx.memories.find({it.memory_id for it in hits})
+    for hit in hits:
+        text = _text_of(tx, memories[hit.memory_id]) if hit.memory_id in memories else None
+        if text is not None:
+            yield hit, _Reading(tx, text, now, policies, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +231,7 @@ def _text_of(tx: ReadTransaction, memory: Memory) -> _Text | None:
     made = find_made(tx, path)
     if made is not None and memory.id in made.memory_ids:
         source = _entity(tx, DOCUMENT_TYPE, document_entity_name(path))
-        found = tx.memories.find(made.memory_ids)
-        parts = [found[it] for it in made.memory_ids if it in found]
+        parts = _parts_read(tx, made.memory_ids)
         sidecar = Sidecar(made.meta)
         provenance = Provenance(SourceType.DOCUMENT, session=parts[0].session_id, file=path)
         if source is None:
@@ -190,6 +250,20 @@ def _text_of(tx: ReadTransaction, memory: Memory) -> _Text | None:
     return _Text(memory.id, source.id, memory.content, provenance, root=root if isinstance(root, str) else None)
 
 
+def _parts_read(tx: ReadTransaction, ids: Sequence[int]) -> Sequence[Memory]:
+    """Return the memories of a document as far as its text is read for names; the first stands for the whole."""
+    parts: list[Memory] = []
+    read = 0
+    for start in range(0, len(ids), _PARTS_AT_ONCE):
+        some = ids[start : start + _PARTS_AT_ONCE]
+        found = tx.memories.find(some)
+        parts += [found[it] for it in some if it in found]
+        read = sum(len(it.content) for it in parts[1:])
+        if read > READ_CHARS:
+            break
+    return parts
+
+
 def _entity(tx: ReadTransaction, type_name: str, name: str) -> Entity | None:
     key = EntityKey(type_key(type_name), name_key(name))
     return tx.entities.find_by_key({key}).get(key)
@@ -198,14 +272,12 @@ def _entity(tx: ReadTransaction, type_name: str, name: str) -> Entity | None:
 class _Reading:
     """One text, read again for names."""
 
-    def __init__(self, tx: WriteTransaction, text: _Text, now: datetime, policies: Policies, index: NameIndex) -> None:
+    def __init__(self, tx: ReadTransaction, text: _Text, now: datetime, policies: Policies, index: NameIndex) -> None:
         self._tx, self._text, self._now, self._policies, self._index = tx, text, now, policies, index
 
-    def apply(self, entity_ids: Iterable[str]) -> None:
+    def apply(self, tx: WriteTransaction, entity_ids: Collection[str]) -> None:
         """Store what it names now that these entities are there; other names stay counted as they were."""
         text = self._text
-        if not self._is_touched(set(entity_ids)):
-            return
         names = read_names(text.text, self._index, root=text.root)
         # What it shows by itself was stored when it was learned; here it only covers shorter names.
         found = find_stated(self._tx, names.stated)
@@ -214,14 +286,15 @@ class _Reading:
         before = self._before()
         counted = self._counted(before, set(entity_ids))
         naming = Naming(text.memory_id, text.source_id, names, text.provenance, counted_ids=counted, weight=text.weight)
-        named = mention(self._tx, naming, self._now, self._policies.graph)
+        named = mention(tx, naming, self._now, self._policies.graph)
         covered = self._covered(before - named.entity_ids, set(entity_ids))
-        withdraw_mentions(self._tx, text.memory_id, text.source_id, covered, self._policies.graph)
+        withdraw_mentions(tx, text.memory_id, text.source_id, covered, self._policies.graph)
         if text.chunks:
-            name_chunks(self._tx, text.chunks, named, self._now)
+            name_chunks(tx, text.chunks, named, self._now)
 
-    def _is_touched(self, new: set[str]) -> bool:
+    def is_touched(self, entity_ids: Collection[str]) -> bool:
         """Tell whether a new entity's name stands in the text and was not counted: most hits are words apart."""
+        new = set(entity_ids)
         aliases = self._tx.entities.aliases(new)
         names = {
             id_: {name_key(it.name), *(alias.name_key for alias in aliases.get(id_, ()))}

@@ -60,6 +60,7 @@ class IngestPipeline:
         self._waiting = WaitingDocuments(store, self._inbox, clock, arrivals)
         self._grown = GrownTranscripts(store, settings.ingest, clock)
         self._late_version: int | None = None
+        self._late_texts: set[int] = set()
         self._index = NameIndex(store, principal, clock, monotonic)
         self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest, self._exclusions)
         self._transcripts = TranscriptLearner(store, clock, policies, self._index, self._exclusions)
@@ -112,10 +113,10 @@ class IngestPipeline:
         for file in files_below(path, exclusions):
             yield file.path, self._learn_in_place(file)
 
-    def link_late_mentions(self, *, limit: int = 100) -> LateMentions:
+    def link_late_mentions(self, *, limit: int = 20, should_stop: Callable[[], bool] = lambda: False) -> LateMentions:
         """Join older memories to entities that appeared after them, at most `limit` entities; see `late_mentions`.
 
-        Costs next to nothing while there are no new ones.
+        A step that `should_stop` ended goes on with the next call. Costs next to nothing while there are no new ones.
 
         Raises:
             Unavailable: the store can't be used now.
@@ -124,7 +125,16 @@ class IngestPipeline:
         version = self._index.version
         if self._late_version == version:
             return LateMentions()
-        step = link_late_mentions(self._store, self._principal, self._clock, self._policies, self._index, limit=limit)
+        step = link_late_mentions(
+            self._store,
+            self._principal,
+            self._clock,
+            self._policies,
+            self._index,
+            limit=limit,
+            should_stop=should_stop,
+            finished=self._late_texts,
+        )
         self._late_version = version if step.is_done else None
         return step
 

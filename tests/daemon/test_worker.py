@@ -62,7 +62,7 @@ class Folder:
         self.learned.append(piece)
         return Done(items=self.items)
 
-    def catch_up(self) -> bool:
+    def catch_up(self, should_stop: Callable[[], bool]) -> bool:
         return True
 
     def name(self, piece: str) -> str:
@@ -190,7 +190,7 @@ def test_what_can_wait_is_done_when_all_is_learned_a_little_at_a_time() -> None:
     steps = [True, False, False]
 
     class Late(Folder):
-        def catch_up(self) -> bool:
+        def catch_up(self, should_stop: Callable[[], bool]) -> bool:
             return steps.pop()
 
     worker = worker_of(Late(), now=Now())
@@ -201,7 +201,7 @@ def test_what_can_wait_and_breaks_keeps_nothing_from_being_learned() -> None:
     now = Now()
 
     class Late(Folder):
-        def catch_up(self) -> bool:
+        def catch_up(self, should_stop: Callable[[], bool]) -> bool:
             raise KeyError
 
     folder = Late(Found(fresh=["first"]), Found(fresh=["second"]))
@@ -624,7 +624,7 @@ def test_a_damaged_store_ends_it_at_once_wherever_that_shows(where: str) -> None
     elif where == "learning":
         folder.before = fail
     else:
-        folder.catch_up = fail  # type: ignore[method-assign]
+        folder.catch_up = fail  # type: ignore[method-assign,assignment]
     worker = worker_of(folder, now=Now())
     worker.run()  # returns
     assert isinstance(worker.failure, StoreDamaged)

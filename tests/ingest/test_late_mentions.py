@@ -16,11 +16,14 @@ from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.domain.statements import Batch, EntityStatement
 from graph_memory.home import Home
 from graph_memory.services.statements import apply_batch
+from ingest.known_names import longest_matches
+from ingest.mentions import READ_CHARS
 from tests.ingest.conftest import Clock, Place
 from tests.ingest.learners import Learner
 from tests.ingest.transcript_files import Transcript
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from graph_memory.ports.store import Store
@@ -148,3 +151,37 @@ def _outcome(learner: Learner) -> object:
     entities = {key: (round(it.confidence, 5), it.mention_count) for key, it in learner.entities().items()}
     mentions = {it.source_file: learner.mentions(it.title) for it in learner.memories()}
     return relations, entities, mentions
+
+
+def test_a_long_document_is_read_again_once_and_only_as_far_as_it_is_read_for_names(
+    learner: Learner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paragraph = "The harbour of Tidewater was busy, as Postgres was, on every day of that long year.\n\n"
+    learner.drop("long.txt", paragraph * 12_000)  # a million characters
+    reads: list[int] = []
+
+    def counted(text: str, names: Collection[str]) -> Sequence[str]:
+        reads.append(len(text))
+        return longest_matches(text, names)
+
+    monkeypatch.setattr("ingest.late_mentions.longest_matches", counted)
+    know(learner, "Postgres")
+    know(learner, "Tidewater")
+    learner.learn_late()
+    assert learner.mentioned_by("long.txt") == dict.fromkeys(("Postgres", "Tidewater"), pytest.approx(0.3))
+    assert len(reads) < 20
+    assert max(reads) <= READ_CHARS
+    assert sum(it.content.count("harbour") for it in learner.memories()) >= 12_000
+
+
+def test_a_step_that_is_called_away_goes_on_where_it_was(learner: Learner) -> None:
+    for number in range(12):
+        learner.drop(f"{number}.md", f"Note {number} is about Postgres.")
+    know(learner, "Postgres")
+    steps = 0
+    while not learner.pipeline.link_late_mentions(should_stop=lambda: True).is_done:
+        steps += 1
+        assert steps < 30
+    assert steps >= 10
+    assert all(learner.mentions(str(number)) == {"Postgres"} for number in range(12))
+    assert learner.entity("concept", "postgres").mention_count == 13
