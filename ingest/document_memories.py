@@ -68,11 +68,14 @@ def store_document(
         raise IngestError(FORGOTTEN)
     known = tx.memories.find_by_content_key({document.key}).get(document.key)
     made = find_made(tx, document.path)
+    last = _latest(tx, document.path)
+    if last is not None and made is not None and last.id != made.id and last.content_key != document.key:
+        _retire(tx, last, now)  # the memory of another path, whose content this one had
     if known is not None:
         stored = _known(tx, document.key, known)
         if made is not None and made.memory_ids[0] != known.id:
             _retire(tx, made, now)
-        elif known.source_file == document.path and _has_other_content(tx, document):
+        if known.status is Status.SUPERSEDED and _was_retired(tx, known):
             _set_status(tx, stored.memory_ids, Status.ACTIVE, now)
         return stored
     if made is None:
@@ -88,11 +91,16 @@ def _known(tx: ReadTransaction, key: str, memory: Memory) -> Stored:
     return Stored(first.memory_ids, first.entity_count, first.relation_count, is_known=True)
 
 
-def _has_other_content(tx: ReadTransaction, document: Prepared) -> bool:
-    """Tell whether a path had other content in between: what it had before was taken out of use by us."""
-    items = tx.ledger.find_items_by_path({document.path}).get(document.path, ())
-    latest = next((it for it in items if it.state is IngestState.COMPLETED), None)
-    return latest is not None and latest.content_key != document.key
+def _was_retired(tx: ReadTransaction, memory: Memory) -> bool:
+    """Tell whether the path that made a memory has other content now: then we took it out of use, and nobody else."""
+    latest = _latest(tx, memory.source_file or "")
+    return latest is not None and latest.content_key != memory.content_key
+
+
+def _latest(tx: ReadTransaction, path: str) -> IngestItem | None:
+    """Find the document that was learned last from a path."""
+    items = tx.ledger.find_items_by_path({path}).get(path, ())
+    return next((it for it in items if it.state is IngestState.COMPLETED and it.memory_ids), None)
 
 
 def _retire(tx: WriteTransaction, made: IngestItem, now: datetime) -> None:

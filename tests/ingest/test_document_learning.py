@@ -559,3 +559,18 @@ def test_status_of_superseded_chunks_is_history(learner: Learner) -> None:
     old = [it for it in learner.memories(every=True) if it.status is Status.SUPERSEDED]
     assert old
     assert any("word11x" in it.content for it in old)
+
+
+@pytest.mark.spec("inbox.same-bytes-once")
+def test_two_documents_that_swap_their_texts_are_both_found(learner: Learner) -> None:
+    one, other = "The lamp is a Fresnel lens.", "The horn has a sticking valve."
+    learner.drop("a.md", one)
+    learner.drop("b.md", other)
+    learner.drop("a.md", other)
+    assert [it.content for it in learner.memories()] == [other]
+    learner.drop("b.md", one)
+    assert sorted(it.content for it in learner.memories()) == sorted([one, other])
+    learner.drop("a.md", "A third text.")
+    assert sorted(it.content for it in learner.memories()) == sorted([one, "A third text."])
+    learner.drop("b.md", other)
+    assert sorted(it.content for it in learner.memories()) == sorted([other, "A third text."])
