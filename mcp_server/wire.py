@@ -31,11 +31,16 @@ def read_instant(text: str | None, argument: str, warnings: list[str]) -> dateti
     return parsed.at
 
 
+_LARGEST_SHOWN = 1e300
+"""Whole numbers have no bound in JSON, and beyond this no short form."""
+
+
 def clamp(value: float, low: float, high: float, argument: str, warnings: list[str]) -> float:
     """Bring a number into its bounds; that it was outside goes into `warnings`."""
     inside = min(high, max(low, value))
     if inside != value:
-        warnings.append(f"{argument}: {value:g} is outside {low:g}..{high:g} and was taken as {inside:g}")
+        shown = f"{value:g}" if abs(value) < _LARGEST_SHOWN else "a number of that size"
+        warnings.append(f"{argument}: {shown} is outside {low:g}..{high:g} and was taken as {inside:g}")
     return inside
 
 

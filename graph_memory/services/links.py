@@ -310,6 +310,21 @@ def answer_with_entities(tx: WriteTransaction, entities: Collection[Entity], now
     return tx.memories.delete_open_links(closed)
 
 
+def reopen_links(tx: WriteTransaction, entity: Entity) -> None:
+    """Let the links that an entity answers wait again, before it is deleted: what comes under its name answers them."""
+    mentions = tx.memories.mentions_of_entities({entity.id}, _ALL_LINKS)
+    authors = tx.memories.find({it.memory_id for it in mentions}).values()
+    key = name_key(entity.name)
+    waiting = [
+        OpenLink(author.id, target)
+        for author in authors
+        for target in count_targets(author.content)
+        if name_key(target) == key
+    ]
+    if waiting:
+        tx.memories.put_open_links(waiting)
+
+
 def make_room(tx: WriteTransaction, memory_ids: Collection[int]) -> Sequence[SynapseKey]:
     """Let the lightest automatic links give way where more than 50 leave or enter a memory; return what went."""
     sides = []

@@ -293,7 +293,10 @@ def test_the_tools_open_no_connection(tmp_path: Path) -> None:
     code = f"""
 import socket, sys
 def refuse(*_, **__): raise AssertionError("a connection was opened")
-socket.socket.connect = socket.create_connection = refuse
+def connect(self, address):
+    if self.family != socket.AF_UNIX or not str(address).startswith({str(tmp_path)!r}): refuse()
+    raise ConnectionRefusedError  # the daemon of this home, which isn't there
+socket.socket.connect, socket.create_connection = connect, refuse
 from pathlib import Path
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.bootstrap import build_services

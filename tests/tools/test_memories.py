@@ -239,6 +239,20 @@ def test_a_note_supports_the_entity_its_link_names_whichever_came_first(
     assert client.node("Postgres")["properties"]["mention_count"] == 3
 
 
+def test_the_links_to_an_entity_that_is_deleted_wait_for_its_name(client: Client) -> None:
+    client.relate("Postgres", "USES", "WAL")
+    note = add(client, "Choice of a store", "[[postgres]] it is.")
+    assert note["mentions"] == ["postgres"]
+    client.call("graph_delete", entity_id="postgres", reason="wrong")
+    client.relate("Postgres", "NEEDS", "Disk")
+    assert client.node("Postgres")["properties"]["mention_count"] == 2
+
+
+def test_a_number_beyond_all_bounds_is_brought_into_them(client: Client) -> None:
+    reply = client.call("graph_entities", limit=10**400)
+    assert "a number of that size" in reply["warnings"][0]
+
+
 @pytest.mark.spec("storage.synapse.weight-range", "storage.synapse.no-duplicate")
 def test_a_link_written_again_and_again_weighs_no_more_than_five(client: Client) -> None:
     target = add(client, "Hub")

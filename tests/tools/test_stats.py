@@ -11,7 +11,7 @@ from tests.tools.conftest import START, Client, Clock
 @pytest.mark.spec("graph_stats.schema_version", "graph_stats.no-arguments", "graph_stats.last_dream_run")
 def test_an_empty_home_has_nothing_and_is_well(client: Client) -> None:
     stats = client.call("graph_stats")
-    assert stats["schema_version"] == "1"
+    assert stats["schema_version"] == str(client.services.store.identity().schema_version)
     assert stats["nodes"] == stats["edges"] == {"total": 0, "by_type": {}}
     health = stats["health"]
     assert (health["avg_weight"], health["orphaned_nodes"], health["stale_nodes"]) == (0, 0, 0)
