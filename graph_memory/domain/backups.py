@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from graph_memory.domain.entities import Alias, Entity, Evidence
 from graph_memory.domain.ledger import IngestItem, MergeRecord, Tombstone, TranscriptCursor
@@ -83,6 +83,30 @@ ROW_KINDS: Mapping[str, type[BackupRow]] = {
     "tombstone": Tombstone,
 }
 """Kinds of rows by their name in the file, in the order in which they stand there: what a row points at comes first."""
+
+
+class StoredRow(Protocol):
+    """A row as it stands in a backup, decoded no further than it is asked for; `number` is its line."""
+
+    @property
+    def number(self) -> int:
+        """Its line in the file."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind, one of `ROW_KINDS`."""
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """What it says, as JSON; integers of more than 64 bits may have lost digits."""
+
+    @property
+    def row(self) -> BackupRow:
+        """What it is.
+
+        Raises:
+            InvalidRequest: it is no row.
+        """
 
 
 def is_in_range(row: BackupRow) -> bool:

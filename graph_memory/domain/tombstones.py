@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 
 from graph_memory.domain.entities import Entity, EntityKey, Evidence, JsonValue
 from graph_memory.domain.instants import to_micros
@@ -36,9 +37,12 @@ class Grave(StrEnum):
     DATES = "dates"
 
 
-def grave_key(grave: Grave, value: str) -> str:
-    """Return the key of a tombstone for a session, a file, a project."""
+def _made_key(grave: Grave, value: str) -> str:
     return f"{grave}:{short_hash(value, _HASH)}"
+
+
+grave_key = lru_cache(maxsize=4_096)(_made_key)
+"""Return the key of a tombstone for a session, a file, a project; few of them are asked for again and again."""
 
 
 def entity_grave(key: EntityKey, grave: Grave = Grave.ENTITY) -> str:
@@ -61,9 +65,9 @@ def source_graves(session: str | None, project: str) -> Iterator[str]:
 
 def memory_graves(memory: Memory, versions: Iterable[MemoryVersion] = ()) -> Iterator[str]:
     """Yield the keys by which a memory is known again in a backup, beside its content key: its number, its texts."""
-    yield grave_key(Grave.MEMORY, f"{memory.id}\0{to_micros(memory.created_at)}")
+    yield _made_key(Grave.MEMORY, f"{memory.id}\0{to_micros(memory.created_at)}")
     for title, content in ((memory.title, memory.content), *((it.title, it.content) for it in versions)):
-        yield grave_key(Grave.TEXT, f"{memory.project_id}\0{name_key(title)}\0{content}")
+        yield _made_key(Grave.TEXT, f"{memory.project_id}\0{name_key(title)}\0{content}")
 
 
 def session_of(meta: Mapping[str, JsonValue]) -> str | None:
@@ -101,6 +105,20 @@ class Forgotten:
     def __bool__(self) -> bool:
         """Tell whether anything was forgotten."""
         return bool(self.stones)
+
+    @property
+    def has_entities(self) -> bool:
+        """Tell whether any entity was forgotten itself, or went with the last of its source."""
+        return any(it.startswith((f"{Grave.ENTITY}:", f"{Grave.ENTITY_UNTIL}:")) for it in self.stones)
+
+    def may_have(self, session: str | None, file: str | None) -> bool:
+        """Tell whether a contribution from there, then or at another time, was forgotten."""
+        return (
+            bool(self.spans)
+            or (session is not None and grave_key(Grave.SESSION, session) in self.stones)
+            or (session is not None and grave_key(Grave.SESSION_UNTIL, session) in self.stones)
+            or (file is not None and grave_key(Grave.FILE_UNTIL, file) in self.stones)
+        )
 
     def has_key(self, content_key: str | None) -> bool:
         """Tell whether a content key was forgotten."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from graph_memory.domain.backups import BackupFile, BackupRow
+from graph_memory.domain.backups import BackupFile, BackupRow, StoredRow
 
 
 class Retention(NamedTuple):
@@ -44,7 +44,15 @@ class Backups(Protocol):
     def every_file(self) -> Sequence[str]:
         """List all backups of ours, by name, renamed ones too; other people's files in the folder are left alone."""
 
-    def rewrite(self, file: str, rows: Iterable[BackupRow]) -> BackupFile:
+    def stored(self, file: str) -> Iterator[StoredRow]:
+        """Yield the rows of a backup, in order and undecoded; the last one is followed by a look at the whole.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: it is not a backup, is cut off or was changed, or is of a newer format.
+        """
+
+    def rewrite(self, file: str, rows: Iterable[StoredRow | BackupRow]) -> BackupFile:
         """Replace a backup by these rows, as if it had held no others when it was made; in one step.
 
         Raises:

@@ -63,8 +63,8 @@ class Backup:
         stones = self._store.read(principal, lambda tx: list(every_tombstone(tx)))
         if len(stones) == file.counts.get("tombstone", 0):
             return file
-        left = SurvivingRows(lambda: self._backups.rows(file.path), stones, self._policy)
-        return self._backups.rewrite(file.path, left.rows(with_tombstones=True))
+        left = SurvivingRows(lambda: self._backups.stored(file.path), stones, self._policy)
+        return self._backups.rewrite(file.path, left.stored(with_tombstones=True))
 
 
 def every_row(tx: ReadTransaction) -> Iterator[BackupRow]:

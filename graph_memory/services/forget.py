@@ -191,11 +191,10 @@ def clean_backup(backups: Backups, file: str, tombstones: Iterable[Tombstone], p
         InvalidRequest: it can't be read.
         Unavailable: it can't be written.
     """
-    backups.check(file)
-    left = SurvivingRows(lambda: backups.rows(file), tombstones, policy)
+    left = SurvivingRows(lambda: backups.stored(file), tombstones, policy)
     if left.is_whole:
         return False
-    backups.rewrite(file, left.rows(with_tombstones=True))
+    backups.rewrite(file, left.stored(with_tombstones=True))
     return True
 
 

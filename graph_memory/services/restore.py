@@ -94,7 +94,7 @@ class Restore:
         def work(tx: WriteTransaction) -> Imported:
             removed = _clear(tx) if mode is ImportMode.REPLACE else Counter[str]()
             run, line = _Import(tx, self._policy), 2
-            left = SurvivingRows(lambda: self._backups.rows(file), every_tombstone(tx), self._policy)
+            left = SurvivingRows(lambda: self._backups.stored(file), every_tombstone(tx), self._policy)
             for kind, rows in groupby(left.rows(), key=type):
                 while page := list(islice(rows, PAGE)):
                     try:

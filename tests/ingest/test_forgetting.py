@@ -149,7 +149,7 @@ def test_a_preview_says_what_would_go_and_takes_nothing(person: Person) -> None:
     assert replace(done, is_executed=False, examples=preview.examples, copies=preview.copies) == preview
 
 
-@pytest.mark.spec("graph_forget.tombstone")
+@pytest.mark.spec("graph_forget.tombstone", "forget.goes-on")
 @pytest.mark.parametrize("is_read", [True, False])
 def test_what_is_said_later_in_a_forgotten_session_is_not_learned(person: Person, *, is_read: bool) -> None:
     secret = person.transcript()
@@ -252,6 +252,7 @@ def test_a_rewritten_backup_is_one_that_is_made_now(person: Person) -> None:
     assert list(person.backups.rows(old)) == list(person.backups.rows(new))
 
 
+@pytest.mark.spec("forget.restored")
 @pytest.mark.parametrize("mode", list(ImportMode))
 def test_a_backup_from_elsewhere_brings_nothing_forgotten_back(person: Person, mode: ImportMode) -> None:
     two_sessions(person)
@@ -304,6 +305,7 @@ def test_the_audit_has_a_line_without_the_content(person: Person) -> None:
     assert not person.traces()
 
 
+@pytest.mark.spec("forget.interrupted")
 def test_a_forgetting_that_was_cut_off_is_finished_later(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     two_sessions(person)
     person.keep_all()
@@ -474,6 +476,7 @@ def test_a_link_to_what_is_gone_waits_for_another_of_the_name(person: Person) ->
 # -------------------------------------------------------------------------------------------- projects, dates, entities
 
 
+@pytest.mark.spec("forget.goes-on")
 def test_a_project_is_forgotten_as_it_was_and_may_begin_anew(person: Person) -> None:
     secret = person.transcript(cwd="/nowhere/quokka")
     secret.say("The zygomorph")

@@ -1,26 +1,19 @@
 """Backups as JSON lines: a header, one row a line, a trailer with counts and a hash over the body."""
 
 import fcntl
-import hashlib
-import json
 import os
 import re
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import orjson
-from pydantic import TypeAdapter, ValidationError
-
-from graph_memory.domain.backups import FORMAT, ROW_KINDS, VERSION, BackupFile, BackupRow, is_in_range
+from graph_memory.adapters.files.backup_lines import WholeBackup, read_header, write_rows
+from graph_memory.domain.backups import BackupFile, BackupRow, StoredRow
 from graph_memory.domain.errors import InvalidRequest, NotFound, Unavailable
-from graph_memory.domain.instants import parse_instant, to_wire
+from graph_memory.domain.instants import to_wire
 from graph_memory.domain.names import short_hash, slugify
 from graph_memory.ports.backups import Retention
 
@@ -30,14 +23,6 @@ _PARTIAL = (".export-", ".tmp")
 """What the name of a backup that is being written begins and ends with."""
 _LONGEST_LABEL = 120
 """Bytes of a label in a file's name, which has at most 255."""
-_MAY_BE_LONG = re.compile(rb"\d{19}")
-"""Digits of an integer that may have more than 64 bits: orjson would read it as a float."""
-_KIND_OF = {row: kind for kind, row in ROW_KINDS.items()}
-
-
-@cache
-def _adapter(kind: str) -> TypeAdapter[Any]:
-    return TypeAdapter(ROW_KINDS[kind])
 
 
 class BackupFolder:
@@ -56,7 +41,7 @@ class BackupFolder:
         """
         return self._written(rows, at, lambda partial: self._publish(partial, at, label))
 
-    def rewrite(self, file: str, rows: Iterable[BackupRow]) -> BackupFile:
+    def rewrite(self, file: str, rows: Iterable[StoredRow | BackupRow]) -> BackupFile:
         """Replace a backup by these rows under its name and instant; the old one stays where that fails.
 
         Raises:
@@ -66,14 +51,14 @@ class BackupFolder:
         """
         path = self._find(file)
         with path.open("rb") as lines:
-            exported_at = _header(next(lines, b""), path.name)
+            exported_at = read_header(next(lines, b""), path.name)
 
         def put(partial: Path) -> Path:
             partial.replace(path)
             _sync_folder(self._folder)
             return path
 
-        return self._written(rows, exported_at, put)
+        return self._written(rows, exported_at, put, is_new=False)
 
     def remove(self, file: str) -> None:
         """Remove a backup; it may be gone already.
@@ -91,7 +76,15 @@ class BackupFolder:
         """List all backups of ours, by name: those that are called so, and those that say so in their first line."""
         return sorted(it.name for it in self._folder.glob("*.jsonl") if _STAMPED.match(it.name) or _is_ours(it))
 
-    def _written(self, rows: Iterable[BackupRow], at: datetime, publish: Callable[[Path], Path]) -> BackupFile:
+    def _written(
+        self,
+        rows: Iterable[StoredRow | BackupRow],
+        at: datetime,
+        publish: Callable[[Path], Path],
+        *,
+        is_new: bool = True,
+    ) -> BackupFile:
+        """Write a backup and read it back; of one that `is_new` every row is decoded, too."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._remove_abandoned()
@@ -100,11 +93,11 @@ class BackupFolder:
             try:
                 with os.fdopen(descriptor, "wb") as file:  # open, and so locked, until it has its name
                     fcntl.flock(descriptor, fcntl.LOCK_SH)
-                    told = _write_rows(file.write, rows, at)
+                    told = write_rows(file.write, rows, at)
                     file.flush()
                     os.fsync(descriptor)
                     _forget_cached(descriptor)
-                    checked = self.check(name)
+                    checked = self._checked(Path(name), is_decoding=is_new)
                     if (checked.counts, checked.sha256) != told:
                         raise InvalidRequest("it is not what was written")
                     final = publish(partial)
@@ -144,38 +137,28 @@ class BackupFolder:
             NotFound: there is no such file.
             InvalidRequest: it is not a backup, is cut off or was changed, or is of a newer format.
         """
-        path = self._find(file)
-        counts: Counter[str] = Counter()
-        digest = hashlib.sha256()
-        trailer: Mapping[str, Any] | None = None
-        number = 1
-        with path.open("rb") as lines:
-            exported_at = _header(next(lines, b""), path.name)
-            for number, line in enumerate(lines, start=2):
-                if trailer is not None:
-                    raise _damaged(path.name, number, "stands after the end of the backup")
-                row = _parsed(line, path.name, number)
-                if "end" in row:
-                    trailer = row
-                else:
-                    _decoded(row, path.name, number)
-                    counts[str(row["kind"])] += 1
-                    digest.update(line)
-        if trailer is None:
-            raise _damaged(path.name, number, "is the last one; the end of the backup is cut off")
-        if trailer.get("sha256") != digest.hexdigest() or trailer.get("counts") != dict(counts):
-            raise _damaged(path.name, number, "does not fit the lines before it; the backup was changed")
-        return BackupFile(str(path), path.stat().st_size, exported_at, dict(counts), digest.hexdigest())
+        return self._checked(self._find(file), is_decoding=True)
+
+    def _checked(self, path: Path, *, is_decoding: bool) -> BackupFile:
+        whole = WholeBackup(path)
+        for line in whole.lines():
+            if is_decoding:
+                _ = line.row
+        return BackupFile(str(path), path.stat().st_size, whole.exported_at, dict(whole.counts), whole.sha256)
+
+    def stored(self, file: str) -> Iterator[StoredRow]:
+        """Yield the rows of a backup, undecoded, and look in the end whether it was whole.
+
+        Raises:
+            NotFound: there is no such file.
+            InvalidRequest: it is not a backup, is cut off or was changed, or is of a newer format.
+        """
+        return WholeBackup(self._find(file)).lines()
 
     def rows(self, file: str) -> Iterator[BackupRow]:
         """Yield the rows of a backup that was checked, in order."""
-        with self._find(file).open("rb") as lines:
-            next(lines, None)
-            for number, line in enumerate(lines, start=2):
-                row = _parsed(line, file, number)
-                if "end" in row:
-                    return
-                yield _decoded(row, file, number)
+        for line in WholeBackup(self._find(file)).lines():
+            yield line.row
 
     def apply_retention(self, keep: int, *, newest: str) -> Retention:
         """Remove the oldest backups without a label until `keep` are left, never `newest`; labelled ones stay."""
@@ -195,36 +178,10 @@ class BackupFolder:
         return path
 
 
-def _write_rows(
-    write: Callable[[bytes], object], rows: Iterable[BackupRow], at: datetime
-) -> tuple[Mapping[str, int], str]:
-    """Write a whole backup; return its counts and hash."""
-    write(_line({"format": FORMAT, "version": VERSION, "exported_at": to_wire(at)}))
-    counts: Counter[str] = Counter()
-    digest = hashlib.sha256()
-    for row in rows:
-        kind = _KIND_OF[type(row)]
-        line = _line({"kind": kind, "row": _adapter(kind).dump_python(row, mode="json")})
-        counts[kind] += 1
-        digest.update(line)
-        write(line)
-    write(_line({"end": True, "counts": dict(counts), "sha256": digest.hexdigest()}))
-    return dict(counts), digest.hexdigest()
-
-
 def _forget_cached(descriptor: int) -> None:
     """Have the next reading come from the disk and not from memory, where the system can be asked for that."""
     if sys.platform == "linux":
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-def _line(value: Mapping[str, object]) -> bytes:
-    # Sorted names: stores differ in the order of properties, and equal stores give equal bodies.
-    try:
-        return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_SORT_KEYS)
-    except TypeError:  # an integer of more than 64 bits
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-        return f"{text}\n".encode()
 
 
 def _suffix(label: str | None) -> str:
@@ -235,48 +192,10 @@ def _suffix(label: str | None) -> str:
     return f"-{slug.encode()[:_LONGEST_LABEL].decode(errors='ignore')}"
 
 
-def _parsed(line: bytes, file: str, number: int) -> Mapping[str, Any]:
-    try:
-        row = json.loads(line) if _MAY_BE_LONG.search(line) else orjson.loads(line)
-    except ValueError as error:
-        raise _damaged(file, number, "is cut off or was changed") from error
-    if not isinstance(row, dict):
-        raise _damaged(file, number, "is no row of a backup")
-    return row
-
-
-def _decoded(row: Mapping[str, Any], file: str, number: int) -> BackupRow:
-    try:
-        found: BackupRow = _adapter(str(row["kind"])).validate_python(row["row"])
-    except (KeyError, ValidationError) as error:
-        raise _damaged(file, number, "is no row of a backup") from error
-    if not is_in_range(found):
-        raise _damaged(file, number, "has a weight or confidence outside of 0 to 1")
-    return found
-
-
-def _damaged(file: str, number: int, what: str) -> InvalidRequest:
-    return InvalidRequest(f"file: {Path(file).name}: line {number} {what}", argument="file")
-
-
-def _header(line: bytes, file: str) -> datetime:
-    header: Mapping[str, Any] = {}
-    with suppress(InvalidRequest):
-        header = _parsed(line, file, 1)
-    if header.get("format") != FORMAT:
-        raise _damaged(file, 1, "is no backup of graph-memory")
-    if header.get("version") != VERSION:
-        raise _damaged(file, 1, f"says format {header.get('version')}; this program reads {VERSION}")
-    try:
-        return parse_instant(str(header.get("exported_at")), argument="exported_at").at
-    except InvalidRequest as error:
-        raise _damaged(file, 1, "does not say when it was exported") from error
-
-
 def _is_ours(path: Path) -> bool:
     try:
         with path.open("rb") as lines:
-            _header(next(lines, b""), path.name)
+            read_header(next(lines, b""), path.name)
     except (OSError, InvalidRequest):
         return False
     return True

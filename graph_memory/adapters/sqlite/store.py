@@ -116,7 +116,12 @@ class SqliteStore:
         with self._connections.lent() as connection:
             try:
                 merge_text_indexes(connection)
-                connection.execute("vacuum")
+                # Not in memory, where it would take as much as the file; what SQLite puts on the disk has no name.
+                connection.execute("pragma temp_store = file")
+                try:
+                    connection.execute("vacuum")
+                finally:
+                    connection.execute("pragma temp_store = memory")
                 for copy in all_copies(self._path):
                     copy.unlink(missing_ok=True)
             except apsw.Error as error:

@@ -34,6 +34,27 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "After `scrub --apply` no file under the home but backups of before holds a secret that the rules know.",
     ),
     required("scrub.audited", INGEST, "Scrubbing is audited in ids and numbers."),
+    required(
+        "forget.command",
+        INGEST,
+        "`graph-memory forget` shows what would go, asks unless told not to, and works while a daemon runs.",
+    ),
+    required(
+        "forget.restored",
+        INGEST,
+        "Neither an import nor a restore, of any backup, brings back what was forgotten or what only it supported.",
+    ),
+    required(
+        "forget.interrupted",
+        INGEST,
+        "A forgetting that is cut off, or hindered by a reader, is finished by doing it again or by the next job.",
+    ),
+    required(
+        "forget.goes-on",
+        INGEST,
+        "What is said later in a forgotten session, and what a fork repeats of it, is not learned; a forgotten project "
+        "may begin anew.",
+    ),
     required("reload.hangup", DAEMON, "SIGHUP puts exclusions, pace, ceilings, job times and log level in force."),
     required("reload.broken", DAEMON, "Broken settings leave those before in force, and `status` says so."),
     required(

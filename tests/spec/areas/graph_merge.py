@@ -167,48 +167,41 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "merges and decay; `limit` 50, `offset` 0.",
         Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.sources",
         OWN,
         "`graph_forget` takes source_session, source_file, entity_id, memory_id, project or before and after, with "
         "mode (preview) and reason.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.preview-first",
         COUNT,
         "Without `mode: execute` it is a preview that erases nothing.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.everywhere",
         OWN,
         "Erased content is found in no store page, index, write-ahead log, archive, inbox folder, log, changelog or "
         "backup of ours.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.recomputes",
         OWN,
         "What others also support keeps a weight recomputed from the evidence that remains.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.tombstone",
         OWN,
         "A tombstone with the content key keeps a rescan from learning it again.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.audit",
         OWN,
         "One audit line without the content tells of the erasure.",
-        Theme.GRAPH_FAMILY,
     ),
-    deferred(
+    required(
         "graph_forget.source-time",
         OTHERWISE,
         "Dates mean the time of the source, not of learning.",
-        Theme.GRAPH_FAMILY,
     ),
 )

@@ -101,11 +101,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Removing a tag that is not there answers `removed: false`.",
         Theme.MEMORY_FAMILY,
     ),
-    deferred(
+    required(
         "memory_forget.short-form",
         OWN,
         "`memory_forget(id, reason)` erases one memory as `graph_forget` does.",
-        Theme.MEMORY_FAMILY,
     ),
     # import from the older system
     deferred(

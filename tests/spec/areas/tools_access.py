@@ -73,11 +73,10 @@ REQUIREMENTS: tuple[Requirement, ...] = (
         "Re-embedding the entities of all tenants is the admin's alone; others reach their own tenant.",
         Theme.SEARCH,
     ),
-    deferred(
+    required(
         "access.admin-only.forget",
         ALL,
         "`graph_forget` is refused to callers who are not admin.",
-        Theme.GRAPH_FAMILY,
     ),
     deferred("access.admin-only.sql", ALL, "Every `sql_*` tool is refused to callers who are not admin.", Theme.SQL),
     deferred(
