@@ -16,13 +16,14 @@ from graph_memory.adapters.reference import ReferenceStore
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.domain.backups import BackupRow, ImportMode
 from graph_memory.domain.drafts import MemoryDraft
-from graph_memory.domain.entities import Provenance, SourceType
+from graph_memory.domain.entities import Evidence, EvidenceKind, Provenance, SourceType
 from graph_memory.domain.forgetting import Reach
 from graph_memory.domain.ledger import CLOUD_SOURCE, IngestState
 from graph_memory.domain.memories import MemoryFilter
 from graph_memory.domain.memory_policy import MemoryPolicy
 from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.principal import LOCAL_ADMIN, Principal
+from graph_memory.domain.relations import Relation
 from graph_memory.domain.statements import Batch, EntityStatement, RelationStatement
 from graph_memory.domain.time_spans import TimeSpan
 from graph_memory.services.audit import Audit
@@ -40,7 +41,7 @@ from tests.traces import words_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from graph_memory.ports.store import Store
+    from graph_memory.ports.store import Store, WriteTransaction
     from graph_memory.services.forget import Forgetting
     from tests.ingest.conftest import Place
 
@@ -233,10 +234,30 @@ def test_a_fact_that_a_forgotten_one_had_replaced_holds_again(person: Person) ->
         person.relate.relate(LOCAL_ADMIN, batch)
     backup = person.keep_all()
     person.forgets(source_session=SECRET)
+    assert list(person.backups.rows(person.keep_all())) == list(person.backups.rows(backup))
     person.restore.import_file(LOCAL_ADMIN, backup, dry_run=False)
     (left,) = person.learner.relations()
     assert person.learner.entity("organization", "acme").id == left.target_id
     assert not person.traces()
+
+
+def test_what_only_a_relation_of_another_source_holds_keeps_its_name(person: Person) -> None:
+    secret, plain = (Provenance(SourceType.CONVERSATION, session=it) for it in (SECRET, PLAIN))
+    made = Batch((EntityStatement("Loom", "Concept", {"note": "a quokka"}),), (), secret)
+    person.relate.relate(LOCAL_ADMIN, made)
+    person.relate.relate(LOCAL_ADMIN, Batch((EntityStatement("Ada", "Person"),), (), plain))
+    now = person.place.clock()
+
+    def hold(tx: WriteTransaction) -> None:
+        tx.relations.put([Relation("r-1", "ada", "MENTIONS", "loom", 0.3, now, now, provenance=plain)])
+        tx.relations.add_evidence([Evidence("r-1", EvidenceKind.EXPLICIT, 0.3, now, plain)])
+
+    person.store.write(LOCAL_ADMIN, hold)
+    backup = person.keep_all()
+    person.forgets(source_session=SECRET)
+    assert person.learner.entity("concept", "loom").properties == {}
+    new = person.backup.export(LOCAL_ADMIN, keep=99).file.path
+    assert list(person.backups.rows(backup)) == list(person.backups.rows(new))
 
 
 # ---------------------------------------------------------------------------------------------------------- everything
