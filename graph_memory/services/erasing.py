@@ -11,7 +11,7 @@ from graph_memory.domain.memories import ConnectionType, Memory, SynapseFilter
 from graph_memory.domain.tombstones import stub_of
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.erasure import Erasure
-from graph_memory.services.links import count_targets, resolve_texts
+from graph_memory.services.links import count_targets, reopen_links, resolve_texts
 
 PAGE = 1_000
 MASK = "forgotten"
@@ -23,9 +23,11 @@ def apply_erasure(tx: WriteTransaction, erasure: Erasure, now: datetime) -> None
     """Take out what a plan covers, and leave its tombstones; nothing of the text is left in any row."""
     loss = erasure.loss
     tx.ledger.put_tombstones(erasure.tombstones)
-    _apply_loss(tx, loss)
     linking = _linking(tx, erasure)
     tx.memories.delete(erasure.memories.keys())
+    for entity_id in sorted(loss.gone_entities & erasure.entities.keys()):
+        reopen_links(tx, erasure.entities[entity_id])
+    _apply_loss(tx, loss)
     _leave_open(tx, linking)
     tx.ledger.delete_learned(erasure.memories.keys())
     tx.ledger.delete_items({it.id for it in erasure.items})

@@ -494,6 +494,14 @@ def test_a_link_to_what_is_gone_waits_for_another_of_the_name(person: Person) ->
     assert again.links_answered == 1
 
 
+def test_a_link_to_an_entity_that_is_gone_waits_too(person: Person) -> None:
+    person.relate.relate(LOCAL_ADMIN, Batch((EntityStatement("Ada", "Person"),)))
+    source = person.write.add(LOCAL_ADMIN, MemoryDraft(title="Source", content="See [[Ada]].", category="note")).id
+    person.forgets(entity_id="ada")
+    (waiting,) = person.store.read(LOCAL_ADMIN, lambda tx: tx.memories.open_links({source}))
+    assert waiting.target == "Ada"
+
+
 # -------------------------------------------------------------------------------------------- projects, dates, entities
 
 

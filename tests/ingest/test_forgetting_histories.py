@@ -106,9 +106,9 @@ def live(person: Person, history: list[Any]) -> None:
 
 
 def lines_of(file: str) -> list[bytes]:
-    """Return the rows of a backup, in no order, without tombstones."""
+    """Return the rows of a backup, in no order, without tombstones and links that wait: only a store finds those."""
     rows = Path(file).read_bytes().splitlines()[1:-1]
-    return sorted(it for it in rows if not it.startswith(b'{"kind":"tombstone"'))
+    return sorted(it for it in rows if not it.startswith((b'{"kind":"tombstone"', b'{"kind":"open_link"')))
 
 
 def lines_now(person: Person) -> list[bytes]:
