@@ -154,7 +154,7 @@ def _line(stream: BinaryIO, offset: int, nth: int, reading: Reading) -> Message 
 
 
 def _skipped(report: ReadReport) -> dict[str, int]:
-    skipped = dict(report.skipped)
+    skipped = {str(reason): count for reason, count in report.skipped.items()}
     if report.unparseable_lines:
         skipped["unparseable"] = report.unparseable_lines
     if report.non_object_lines:

@@ -103,6 +103,33 @@ def test_a_transcript_is_read_by_session_or_by_file_without_its_secrets(client: 
     assert transcript.read_bytes() == before
 
 
+@pytest.mark.spec("graph_read_transcript.message-fields")
+def test_lines_that_are_no_messages_are_counted_by_kind(client: Client, transcript: Path) -> None:
+    with transcript.open("a") as file:
+        file.write(json.dumps(line("user", "set up by a hook", 2, isMeta=True)) + "\n[1]\n")
+    page = client.call("graph_read_transcript", session_id=SESSION)
+    assert (page["message_count"], page["skipped"]) == (2, {"meta": 1, "not_an_object": 1})
+
+
+def test_every_sample_transcript_is_read_whole_page_by_page(client: Client, shared_cases: Path) -> None:
+    folder = client.services.settings.ingest.projects_dirs[0]
+    read = skipped = 0
+    for number, sample in enumerate(sorted((shared_cases / "transcripts").rglob("*.jsonl"))):
+        path = folder / f"-sample-{number}" / sample.name
+        path.parent.mkdir(parents=True)
+        path.write_bytes(sample.read_bytes())
+        offset: int | None = 0
+        while offset is not None:
+            page = client.call("graph_read_transcript", file_path=str(path), include_sidechains=True, offset=offset)
+            assert page["message_count"] == len(page["messages"])
+            assert all(isinstance(count, int) and count > 0 for count in page["skipped"].values())
+            read += len(page["messages"])
+            skipped += bool(page["skipped"])
+            offset = page.get("next_offset")
+    assert read >= 200
+    assert skipped > 10
+
+
 @pytest.mark.spec("graph_read_transcript.one-of-two")
 @pytest.mark.parametrize("both", [True, False])
 def test_a_transcript_is_named_in_one_way(client: Client, transcript: Path, *, both: bool) -> None:
