@@ -53,10 +53,10 @@ def test_a_file_that_is_no_json_is_told(run: Run, settings: Path) -> None:
     assert "it is not JSON" in done.err
 
 
-def test_a_store_without_its_password_is_fatal(run: Run) -> None:
+def test_a_store_that_is_not_there_is_fatal(run: Run) -> None:
     done = run("config", "check", GRAPH_MEMORY_STORE="neo4j")
     assert done.status == Exit.CONFIG
-    assert "NEO4J_PASSWORD" in done.err
+    assert "SQLite alone" in done.err
 
 
 def test_secrets_are_never_shown(run: Run) -> None:

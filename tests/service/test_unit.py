@@ -49,13 +49,14 @@ def variant(installation: Installation, kind: str) -> str:
 @pytest.mark.parametrize("kind", list(CEILINGS))
 def test_systemd_finds_nothing_to_say_about_it(tmp_path: Path, installation: Installation, kind: str) -> None:
     done = analyzed(tmp_path, variant(installation, kind), "--user", "verify")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    ours = [line for line in done.stderr.splitlines() if "graph-memory" in line]  # it may complain of other units
+    assert (done.returncode, done.stdout, ours) == (0, "", [])
 
 
 @with_systemd
 def test_systemd_would_find_what_is_wrong(tmp_path: Path, installation: Installation) -> None:
     broken = systemd_unit(installation, ()).replace("WatchdogSec=60", "WatchdogSec=often")
-    assert analyzed(tmp_path, broken, "--user", "verify").stderr
+    assert "graph-memory" in analyzed(tmp_path, broken, "--user", "verify").stderr
 
 
 @with_systemd

@@ -46,6 +46,8 @@ WHOLE = {
     "select id from database",
     "select max(version)",
     "select term from memories_words",
+    # What was learned in a span of time: forgetting asks for it, once in a long while, and evidence has no such index.
+    "select subjects.id from ( select evidence.subject",
 }
 
 
