@@ -182,4 +182,3 @@ class _Graph:
             return None
         ids = sorted((self._entities[first].id, self._entities[second].id))
         return MergePair(ids[0], ids[1], score)
-
