@@ -44,7 +44,6 @@ def read_entries(
             yield from _read_broken(line, records, report)
         else:
             report.lines += 1
-            report.json_lines += 1
             if type(value) is dict:
                 entry = read(value, line[0])
                 if entry is not None:
@@ -63,7 +62,6 @@ def _read_broken(line: Line, records: RecordReader, report: ReadReport) -> Itera
     if not mended.values and not mended.unparseable:
         return
     report.lines += 1
-    report.json_lines += len(mended.values)
     report.unparseable_lines += mended.unparseable
     if mended.unparseable and not is_finished:
         report.unfinished_lines += 1

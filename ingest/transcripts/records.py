@@ -67,7 +67,6 @@ class RecordReader:
             return _link(record, offset)
         found = reader(record, offset, nth)
         if isinstance(found, Message):
-            self._count(found)
             return found
         self._skipped[found] += 1
         is_leaf = found is _TOOL_RESULT or kind == "assistant"
@@ -76,7 +75,6 @@ class RecordReader:
     def _read_sidechain(self, record: dict[str, object], offset: int, nth: int) -> Message | None:
         """Classify a line of a subagent's: nothing of the main chain hangs on it."""
         record["isSidechain"] = True
-        self._report.sidechain_lines += 1
         kind = record.get("type")
         if kind != "user" and kind != "assistant":  # noqa: PLR1714 - narrows the type
             self._skip_type(kind)
@@ -101,13 +99,9 @@ class RecordReader:
             self._report.skip_unknown(kind)
 
     def _assistant(self, record: Record, offset: int, nth: int) -> Message | Skip:
-        self._report.assistant_lines += 1
         message = record.get("message")
         if not isinstance(message, dict):
             return Skip.NO_MESSAGE
-        message_id = message.get("id")
-        if isinstance(message_id, str):
-            self._report.assistant_message_ids.add(message_id)
         content = message.get("content")
         text = assistant_text(content)
         kind = _TEXT if text else _TOOL
@@ -121,14 +115,12 @@ class RecordReader:
         )
 
     def _user(self, record: Record, offset: int, nth: int) -> Message | Skip:
-        self._report.user_lines += 1
         message = record.get("message")
         content = message.get("content") if isinstance(message, dict) else None
         if is_tool_result(record, content):
             text = tool_text(content) if self._reading.with_tools else ""
             return _message(record, "assistant", text, offset, nth, kind=_TOOL) if text else _TOOL_RESULT
         if record.get("isCompactSummary") is True:
-            self._report.compact_summaries += 1
             return Skip.COMPACT_SUMMARY
         found = _program_reason(record, content) or find_human_text(content)
         return found if isinstance(found, Skip) else _message(record, "human", found, offset, nth)
@@ -157,17 +149,6 @@ class RecordReader:
             return found
         kind = Kind.WAITING if operation == "enqueue" else Kind.QUEUED
         return _message(record, "human", found, offset, nth, kind=kind)
-
-    def _count(self, message: Message) -> None:
-        report = self._report
-        if message.kind is _TOOL:
-            return
-        if message.role == "assistant":
-            report.assistant_text_lines += 1
-        elif message.kind is _TEXT:
-            report.human_prompts += 1
-        else:
-            report.queued_prompts += 1
 
 
 def _message(

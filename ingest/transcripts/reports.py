@@ -13,27 +13,16 @@ _OTHER = "(others)"
 class ReadReport:
     """Counts of one reading; lines are counted whether or not they became messages.
 
-    `end_offset` is where the next reading goes on, in bytes. `lines` are lines that aren't blank; `json_lines` the
-    values in them, objects or not. `human_prompts` are `user` lines of the main chain that a person typed,
-    `assistant_text_lines` those of the main chain with text; `queued_prompts` is text typed while the assistant worked.
+    `end_offset` is where the next reading goes on, in bytes. `lines` are lines that aren't blank.
     """
 
     end_offset: int = 0
     lines: int = 0
-    json_lines: int = 0
     unparseable_lines: int = 0
     unfinished_lines: int = 0
     non_object_lines: int = 0
-    user_lines: int = 0
-    assistant_lines: int = 0
-    sidechain_lines: int = 0
-    compact_summaries: int = 0
-    human_prompts: int = 0
-    assistant_text_lines: int = 0
-    queued_prompts: int = 0
     session_id: str | None = None
     cwd: str | None = None
-    assistant_message_ids: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     repaired: Counter[str] = field(default_factory=Counter)
     unknown_types: Counter[str] = field(default_factory=Counter)
