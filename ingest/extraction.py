@@ -12,10 +12,7 @@ from itertools import islice
 from graph_memory.domain.markdown_prose import MASK, mask_code
 from graph_memory.domain.names import name_key
 from graph_memory.domain.statements import EntityStatement
-from ingest.known_names import candidate_names, longest_matches
 from ingest.package_names import find_packages, has_any
-
-__all__ = ["MOST", "candidate_names", "extract", "longest_matches"]
 
 MOST = 50
 """Things that one memory may show; of each kind the first in the text count."""
@@ -81,7 +78,7 @@ def extract(
 
     Authors, hints and tags come first, then by kind, each in the order of the text. `root` is the folder that absolute
     paths are shortened by. Equal texts give equal lists. Whether a thing is known is for the store to say; names of
-    known entities are found by `candidate_names`.
+    known entities are found by `known_names`.
     """
     is_code = _code_test(text)
     found: dict[tuple[str, str], EntityStatement] = {}

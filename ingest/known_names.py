@@ -1,4 +1,4 @@
-"""Names that a text may know: its runs of words as keys to look up, and those found, the longest where they overlap.
+"""Which known names stand in a text, the longest where they overlap.
 
 A name stands there when it is made of whole words. In scripts without spaces nothing marks a word, so every place in
 them is a bound; Korean words begin at a space but end in particles, so only their beginning is one.
@@ -8,14 +8,9 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from graph_memory.domain.names import name_key
 
-_MOST_TOKENS = 16
-"""Words, or characters of scripts without spaces, in one name; a long path has more and is no name as a whole."""
-_FIRST_SPACELESS, _FIRST_HANGUL = "\u0e00", "\u1100"
-_LONGEST = 200
 _SPACELESS = (
     r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     r"\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -26,21 +21,8 @@ _MARKS = (
     r"\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1-\u05c2\u05c4-\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     r"\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0df3\u1ab0-\u1aff\u1dc0-\u1dff\u200c-\u200d\u20d0-\u20ff"
 )
-_TOKEN = re.compile(rf"[{_SPACELESS}][\u0300-\u036f]*|[{_HANGUL}]+|(?:(?![{_SPACELESS}{_HANGUL}])[\w{_MARKS}])+[+#]*")
 _IN_WORD = re.compile(rf"(?![{_SPACELESS}{_HANGUL}])[\w{_MARKS}]")
-_IS_SPACELESS = re.compile(rf"[{_SPACELESS}]")
 _IS_HANGUL = re.compile(rf"[{_HANGUL}]")
-_CLOSING = ".,;:!?…)]}\"'»”\N{RIGHT SINGLE QUOTATION MARK}"
-
-
-def candidate_names(text: str, *, most_words: int = 5) -> frozenset[str]:
-    """Return the keys of all runs of whole words of a text, up to five: names that may be known are among them.
-
-    A word is what stands between spaces, or a part of it between other characters. Meant for texts of a few pages:
-    there are six or seven runs for each word.
-    """
-    key = _text_key(text)
-    return frozenset(key[start:end] for start, end in _runs(key, most_words) if end - start <= _LONGEST)
 
 
 def longest_matches(text: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -92,71 +74,3 @@ def _is_bound(before: str, after: str, *, is_start: bool) -> bool:
 
 def _is_mark(letter: str) -> bool:
     return unicodedata.category(letter).startswith("M")
-
-
-class _Token(NamedTuple):
-    """A word, or a character of a script without spaces: where names may begin and end with it.
-
-    `chunk` counts the spaces before it.
-    """
-
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
-    chunk: int
-    is_spaceless: bool
-
-
-def _tokens(key: str) -> list[_Token]:
-    tokens = []
-    chunk = at = 0
-    for found in _TOKEN.finditer(key):
-        start, end = found.span()
-        if start > at:
-            chunk += key.count(" ", at, start)
-        at = end
-        letter = key[start]
-        starts = (start,) if start == 0 or key[start - 1] == " " else _starts(key, start)
-        is_plain = letter < _FIRST_HANGUL and (end == len(key) or key[end] == " ")
-        ends = (end,) if is_plain else tuple(_ends(key, start, end))
-        is_spaceless = letter >= _FIRST_SPACELESS and _IS_SPACELESS.match(letter) is not None
-        tokens.append(_Token(starts, ends, chunk, is_spaceless))
-    return tokens
-
-
-def _runs(key: str, most_words: int) -> Iterator[tuple[int, int]]:
-    """Yield where runs of words begin and end in a name key; what stands between the words is part of a run."""
-    tokens = _tokens(key)
-    for number, first in enumerate(tokens):
-        last_chunk = first.chunk + most_words
-        for last in tokens[number : number + _MOST_TOKENS]:
-            if last.chunk >= last_chunk:
-                break
-            if last is first and first.is_spaceless:
-                continue
-            for start in first.starts:
-                for end in last.ends:
-                    yield start, end
-
-
-def _starts(key: str, start: int) -> tuple[int, ...]:
-    """Return where a name may begin whose first word begins at `start`: also at the sign before it, as in `.NET`."""
-    space = key.rfind(" ", max(0, start - 3), start)
-    begin = space + 1 if space >= 0 else 0
-    if start <= begin + 2 and _TOKEN.search(key, begin, start) is None:
-        return start, start - 1
-    return (start,)
-
-
-def _ends(key: str, start: int, end: int) -> Iterator[int]:
-    """Yield where a name may end with the word from `start` to `end`: before a particle, behind signs (`Yahoo!`)."""
-    yield end
-    if _IS_HANGUL.match(key[start]):
-        yield from range(start + 2, end)
-    if end < len(key) and key[end] != " ":
-        space = key.find(" ", end, end + 4)
-        stop = space if space >= 0 else min(len(key), end + 4)
-        if (space >= 0 or stop == len(key)) and _TOKEN.search(key, end, stop) is None:
-            yield stop
-            stripped = end + len(key[end:stop].rstrip(_CLOSING)) if stop - end > 1 else end
-            if stripped > end:
-                yield stripped
