@@ -16,11 +16,10 @@ _AGENT_WORKTREES = re.compile(r"^(?P<root>.+?)/\.claude/worktrees/[^/]+(?:/.*)?$
 
 @dataclass(frozen=True, slots=True)
 class ProjectFolder:
-    """The folder of a project, and the name that goes with it; `is_repository` tells git knows it."""
+    """The folder of a project, and the name that goes with it."""
 
     root: str
     name: str
-    is_repository: bool = False
 
 
 def project_folder(cwd: str) -> ProjectFolder:
@@ -32,7 +31,7 @@ def project_folder(cwd: str) -> ProjectFolder:
     folder = _normal(cwd)
     root = _repository(Path(folder)) if _is_there(folder) else None
     if root is not None:
-        return ProjectFolder(root, _name(root), is_repository=True)
+        return ProjectFolder(root, _name(root))
     agent = _AGENT_WORKTREES.match(folder)
     alone = agent["root"] if agent else folder
     return ProjectFolder(alone, _name(alone))

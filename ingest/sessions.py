@@ -18,7 +18,7 @@ from graph_memory.domain.errors import IngestError, NotFound
 from graph_memory.domain.ledger import AuditEvent, TranscriptCursor
 from graph_memory.domain.principal import Principal
 from graph_memory.ports.store import Store, WriteTransaction
-from ingest.exclusions import Exclusions
+from ingest.exclusions import Exclusions, Reason
 from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.projects import ProjectFolder, project_folder
@@ -43,15 +43,14 @@ _LIVE = 16
 class TranscriptOutcome:
     """What reading on in a transcript came to.
 
-    `skipped` counts turns that are not learned, by reason; `unreadable_lines` those that are broken. `is_finished` is
-    false when it was stopped before the end. `bytes_read` may count an open turn again.
+    `skipped` counts turns that are not learned, by reason. `is_finished` is false when it was stopped before the end.
+    `bytes_read` may count an open turn again.
     """
 
     path: str
     session_id: str
     counts: TurnCounts
     skipped: Mapping[str, int]
-    unreadable_lines: int
     format_warnings: Mapping[str, int]
     bytes_read: int
     is_finished: bool = True
@@ -274,7 +273,8 @@ class _Run:
         total = TurnCounts()
         total.add(self.counts)
         total.add(counts)
-        skipped: dict[str, JsonValue] = {**self.skipped, **({"forgotten": total.forgotten} if total.forgotten else {})}
+        forgotten = {Reason.FORGOTTEN.value: total.forgotten} if total.forgotten else {}
+        skipped: dict[str, JsonValue] = {**self.skipped, **forgotten}
         if is_last and skipped and self.cursor is None:
             events.append(audit_event("transcript_skipped", now, {**session, **skipped}))
         if is_last and (total.has_changes or self.is_announced):
@@ -286,14 +286,12 @@ class _Run:
 
     def outcome(self, bytes_read: int, *, is_finished: bool) -> TranscriptOutcome:
         """Tell what the reading came to."""
-        report = self.report
         return TranscriptOutcome(
             path=self.name,
             session_id=self.session_id,
             counts=self.counts,
             skipped=dict(self.skipped),
-            unreadable_lines=report.unparseable_lines + report.non_object_lines,
-            format_warnings=report.format_warnings(),
+            format_warnings=self.report.format_warnings(),
             bytes_read=bytes_read,
             is_finished=is_finished,
         )

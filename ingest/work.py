@@ -52,16 +52,6 @@ class Scan:
     look_again_in: float | None = None
     unreadable: Sequence[str] = ()
 
-    @property
-    def fresh(self) -> Sequence[Work]:
-        """What happens now."""
-        return [it for it in self.works if not it.is_backlog]
-
-    @property
-    def backlog(self) -> Sequence[Work]:
-        """What lay there before."""
-        return [it for it in self.works if it.is_backlog]
-
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:

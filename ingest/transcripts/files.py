@@ -18,12 +18,9 @@ from ingest.transcripts.lines import iter_lines
 
 _SUFFIX = ".jsonl"
 _AGENT = re.compile(r"agent-(?P<id>.+)\.jsonl")
-_AGENT_META = re.compile(r"agent-.+\.meta\.json")
 _COMPACTION_PREFIX = "acompact-"
 _SUBAGENTS = "subagents"
 _WORKFLOWS = "workflows"
-_MAX_META_BYTES = 64 * 1024
-_MAX_FIELD = 1_000
 _LINES_TO_A_SESSION_ID = 5
 
 
@@ -43,7 +40,6 @@ class TranscriptFile:
     path: Path
     kind: FileKind
     session_id: str | None
-    agent_id: str | None
     size: int
     modified_ns: int
 
@@ -54,15 +50,6 @@ class Listing:
 
     files: tuple[TranscriptFile, ...]
     unreadable: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AgentMeta:
-    """What Claude Code notes beside a subagent's transcript; text is data from outside."""
-
-    agent_type: str | None
-    description: str | None
-    worktree_path: str | None
 
 
 def list_transcripts(folders: Iterable[Path]) -> Listing:
@@ -87,10 +74,10 @@ def find_transcript(path: Path, folders: Iterable[Path]) -> TranscriptFile | Non
         status = path.stat()
     except OSError:
         return None
-    kind, session_id, agent_id = kind_of(path)
+    kind, session_id = kind_of(path)
     if kind is not FileKind.SESSION or not stat.S_ISREG(status.st_mode):
         return None
-    return TranscriptFile(path, kind, session_id, agent_id, status.st_size, status.st_mtime_ns)
+    return TranscriptFile(path, kind, session_id, status.st_size, status.st_mtime_ns)
 
 
 def find_session_files(folders: Iterable[Path], session_id: str) -> tuple[TranscriptFile, ...]:
@@ -102,36 +89,18 @@ def find_session_files(folders: Iterable[Path], session_id: str) -> tuple[Transc
     return tuple(sorted(found, key=lambda file: (file.kind is not FileKind.SESSION, -file.modified_ns)))
 
 
-def is_agent_meta(path: Path) -> bool:
-    """Tell Claude Code's `agent-….meta.json` from the sidecars of dropped documents, which end alike."""
-    return _AGENT_META.fullmatch(path.name) is not None and path.parent.name == _SUBAGENTS
-
-
-def find_agent_meta(transcript: Path) -> AgentMeta | None:
-    """Read the `agent-….meta.json` beside a subagent's transcript; None where it is absent or not readable."""
-    try:
-        with transcript.with_name(f"{transcript.stem}.meta.json").open("rb") as stream:
-            record = orjson.loads(stream.read(_MAX_META_BYTES))
-    except (OSError, orjson.JSONDecodeError):
-        return None
-    if not isinstance(record, dict):
-        return None
-    return AgentMeta(_field(record, "agentType"), _field(record, "description"), _field(record, "worktreePath"))
-
-
-def kind_of(path: Path) -> tuple[FileKind, str | None, str | None]:
-    """Return a transcript's kind, session id and agent id, as far as its path tells."""
+def kind_of(path: Path) -> tuple[FileKind, str | None]:
+    """Return a transcript's kind and session id, as far as its path tells."""
     folder = path.parent
     match = _AGENT.fullmatch(path.name)
     if match is not None:
         is_nested = folder.name == _SUBAGENTS
         session_id = folder.parent.name if is_nested else None
-        agent_id = match["id"]
-        kind = FileKind.COMPACTION if agent_id.startswith(_COMPACTION_PREFIX) else FileKind.AGENT
-        return kind, session_id, agent_id
+        kind = FileKind.COMPACTION if match["id"].startswith(_COMPACTION_PREFIX) else FileKind.AGENT
+        return kind, session_id
     if folder.parent.name == _WORKFLOWS:
-        return FileKind.JOURNAL, folder.parent.parent.parent.name, None
-    return FileKind.SESSION, path.stem, None
+        return FileKind.JOURNAL, folder.parent.parent.parent.name
+    return FileKind.SESSION, path.stem
 
 
 def _belongs(file: TranscriptFile, session_id: str) -> bool:
@@ -150,11 +119,6 @@ def _inner_session_id(path: Path) -> str | None:
     except (OSError, orjson.JSONDecodeError):
         return None
     return None
-
-
-def _field(record: dict[str, object], name: str) -> str | None:
-    value = record.get(name)
-    return value[:_MAX_FIELD] if isinstance(value, str) else None
 
 
 class _Walk:
@@ -205,5 +169,5 @@ class _Walk:
         except OSError:  # gone since, or a link that leads nowhere
             return
         path = Path(entry.path)
-        kind, session_id, agent_id = kind_of(path)
-        yield TranscriptFile(path, kind, session_id, agent_id, status.st_size, status.st_mtime_ns)
+        kind, session_id = kind_of(path)
+        yield TranscriptFile(path, kind, session_id, status.st_size, status.st_mtime_ns)

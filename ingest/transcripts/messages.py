@@ -34,11 +34,9 @@ class Message:
     nth: int = 0
     session_id: str | None = None
     cwd: str | None = None
-    git_branch: str | None = None
     uuid: str | None = None
     parent_uuid: str | None = None
     message_id: str | None = None
-    agent_id: str | None = None
     is_sidechain: bool = False
     is_abandoned: bool = False
     is_error: bool = False

@@ -12,16 +12,6 @@ from pathlib import PurePath
 OWN_TAG = "graph-memory"
 
 
-def wrap_own_text(text: str, **attributes: str) -> str:
-    """Mark text that we put into a conversation, so that a transcript of it is not learned again.
-
-    A closing mark inside `text` is defused: it would let the rest be learned.
-    """
-    marks = "".join(f' {name}="{value}"' for name, value in attributes.items())
-    inside = text.replace(f"</{OWN_TAG}", f"<\u200b/{OWN_TAG}")
-    return f"<{OWN_TAG}{marks}>\n{inside}\n</{OWN_TAG}>"
-
-
 def is_own_prompt(text: str) -> bool:
     """Tell whether a prompt was written by this product."""
     return text.lstrip().startswith(f"<{OWN_TAG}")

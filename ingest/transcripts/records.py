@@ -171,11 +171,9 @@ def _message(
         nth=nth,
         session_id=_string(record, "sessionId"),
         cwd=_string(record, "cwd"),
-        git_branch=_string(record, "gitBranch") or None,
         uuid=_string(record, "uuid"),
         parent_uuid=_parent(record),
         message_id=message_id,
-        agent_id=_string(record, "agentId"),
         is_sidechain=record.get("isSidechain") is True,
         is_error=is_error,
     )

@@ -4,7 +4,7 @@ Keys are derived from content, so that a resumed or forked session, which repeat
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypedDict
 
@@ -23,9 +23,6 @@ class TurnPart:
 
     key: str
     text: str
-    timestamp: datetime | None
-    message_id: str | None
-    uuid: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,7 @@ class Turn:
     """One human prompt with the text that answers it so far.
 
     `key` is the prompt's text and timestamp, hashed. `previous_key` is the turn before it in the conversation; after a
-    rewind, the one that was gone back to. `is_queued`: the prompt is known only as text typed while the assistant
-    worked. `offset` is the byte offset of the prompt's line.
+    rewind, the one that was gone back to. `offset` is the byte offset of the prompt's line.
     """
 
     key: str
@@ -44,16 +40,8 @@ class Turn:
     offset: int
     session_id: str | None = None
     cwd: str | None = None
-    git_branch: str | None = None
-    uuid: str | None = None
     previous_key: str | None = None
-    is_queued: bool = False
     is_abandoned: bool = False
-
-    @property
-    def answer(self) -> str:
-        """The assistant's text, its lines apart by a blank one."""
-        return "\n\n".join(part.text for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +69,6 @@ class SavedTurns(TypedDict):
     last_key: str | None
     tree: SavedTree
     queued: list[SavedQueued]
-
-
-def merge_turns(stored: Turn, read: Turn) -> Turn:
-    """Join two readings of one turn: what is stored stays, parts that it lacks are added in the order of `read`."""
-    known = {part.key for part in stored.parts}
-    return replace(
-        stored,
-        parts=stored.parts + tuple(part for part in read.parts if part.key not in known),
-        is_queued=stored.is_queued and read.is_queued,
-        is_abandoned=read.is_abandoned,
-    )
 
 
 class TurnBuilder:
@@ -221,7 +198,7 @@ class TurnBuilder:
             return
         key = part_key(message.text, message.message_id, message.timestamp)
         if key not in self._open.parts:
-            self._open.parts[key] = TurnPart(key, message.text, message.timestamp, message.message_id, message.uuid)
+            self._open.parts[key] = TurnPart(key, message.text)
             feeding.changed[self._open.key] = self._open
 
     def _withdraw(self, key: str, feeding: "_Feeding") -> None:
@@ -267,9 +244,6 @@ class _OpenTurn:
             offset=prompt.offset,
             session_id=prompt.session_id,
             cwd=prompt.cwd,
-            git_branch=prompt.git_branch,
-            uuid=prompt.uuid,
             previous_key=self.previous_key,
-            is_queued=prompt.kind is not Kind.TEXT,
             is_abandoned=tree.is_stretch_abandoned(self.key),
         )

@@ -321,8 +321,6 @@ def test_what_happens_now_goes_before_what_lay_there(learner: Learner, place: Pl
         os.utime(chat.file, (stamp, stamp))
     scan = learner.pipeline.scan()
     assert [(it.file.stem, it.is_backlog) for it in scan.works] == [("live", False), ("old", True), ("older", True)]
-    assert [it.file.stem for it in scan.fresh] == ["live"]
-    assert [it.file.stem for it in scan.backlog] == ["old", "older"]
 
 
 @pytest.mark.spec("transcripts.first-run.ninety-days", "transcripts.first-run.by-mtime")
@@ -441,7 +439,7 @@ def test_an_old_session_that_was_left_in_the_middle_is_no_news_after_a_restart(l
     old = (place.clock.at - timedelta(days=1)).timestamp()
     os.utime(chat.file, (old, old))
     learner.restart()
-    assert [it.file for it in learner.pipeline.scan().backlog] == [chat.file]
+    assert [(it.file, it.is_backlog) for it in learner.pipeline.scan().works] == [(chat.file, True)]
 
 
 def test_a_transcript_that_vanishes_is_no_failure(learner: Learner, place: Place) -> None:

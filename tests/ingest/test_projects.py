@@ -24,7 +24,7 @@ def test_the_repository_around_a_folder_is_its_project(tmp_path: Path) -> None:
     (tmp_path / "app" / ".git").mkdir(parents=True)
     inner = tmp_path / "app" / "src" / "deep"
     inner.mkdir(parents=True)
-    assert project_folder(str(inner)) == ProjectFolder(str(tmp_path / "app"), "app", is_repository=True)
+    assert project_folder(str(inner)) == ProjectFolder(str(tmp_path / "app"), "app")
 
 
 @pytest.mark.spec("transcripts.project.worktrees")

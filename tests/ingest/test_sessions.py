@@ -31,7 +31,6 @@ from ingest.name_index import NameIndex
 from ingest.policies import Policies
 from ingest.sessions import TranscriptLearner
 from ingest.transcripts.keys import turn_key
-from ingest.transcripts.own import wrap_own_text
 from tests.ingest.transcript_files import START, Transcript
 
 if TYPE_CHECKING:
@@ -400,7 +399,7 @@ def test_what_no_person_said_is_not_learned(session: Session, kind: str) -> None
         chat.say("Explore", isSidechain=True)
         chat.answer("Explored", isSidechain=True)
     elif kind == "own prompt":
-        chat.say(wrap_own_text("Extract facts from: remember Postgres"))
+        chat.say("<graph-memory>\nExtract facts from: remember Postgres\n</graph-memory>")
     else:
         chat.say("Caveat", isMeta=True)
     session.learn()
@@ -466,9 +465,8 @@ def test_broken_lines_are_counted_and_the_rest_is_learned(session: Session) -> N
         stream.write(b'{"type": "user", "message": {"cont\n42\n\x00\x00\x00\n')
     chat.write({"type": "brand-new", "sessionId": chat.session_id})
     chat.say("After")
-    outcome = session.learn()
+    session.learn()
     assert session.contents() == ["Before", "After"]
-    assert outcome.unreadable_lines >= 2
     (warning,) = session.events("format_warning")
     assert warning["unknown type 'brand-new'"] == 1
     (start,) = session.events("transcript_start")

@@ -11,7 +11,7 @@ from pathlib import Path
 from ingest.transcripts.messages import Entry, Message, Reading
 from ingest.transcripts.reading import read_entries
 from ingest.transcripts.reports import ReadReport
-from ingest.transcripts.turns import Changes, TurnBuilder
+from ingest.transcripts.turns import Changes, Turn, TurnBuilder
 
 START = datetime(2026, 3, 1, 10, tzinfo=UTC)
 SESSION = "00000000-0000-4000-8000-0000000000aa"
@@ -115,4 +115,9 @@ def changes_of(body: bytes) -> Changes:
 
 def said(changes: Changes) -> list[tuple[str, str]]:
     """Return prompts and answers."""
-    return [(turn.prompt, turn.answer) for turn in changes.turns]
+    return [(turn.prompt, answer_of(turn)) for turn in changes.turns]
+
+
+def answer_of(turn: Turn) -> str:
+    """Return the assistant's text, its lines apart by a blank one."""
+    return "\n\n".join(part.text for part in turn.parts)

@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 
 from ingest.transcripts.files import (
-    AgentMeta,
     FileKind,
-    find_agent_meta,
     find_session_files,
-    is_agent_meta,
     list_transcripts,
 )
 from tests.ingest.transcripts.script import Script
@@ -40,18 +37,15 @@ def projects(tmp_path: Path) -> Path:
 
 def test_every_transcript_is_found_with_what_it_is(projects: Path) -> None:
     listing = list_transcripts([projects])
-    found = {
-        file.path.relative_to(projects).as_posix(): (file.kind, file.session_id, file.agent_id)
-        for file in listing.files
-    }
+    found = {file.path.relative_to(projects).as_posix(): (file.kind, file.session_id) for file in listing.files}
     nested = f"-home-u-a-b/{SESSION}/subagents"
     assert found == {
-        f"-home-u-a-b/{SESSION}.jsonl": (FileKind.SESSION, SESSION, None),
-        "-home-u-a-b/agent-41b9470d.jsonl": (FileKind.AGENT, None, "41b9470d"),
-        f"{nested}/agent-a1.jsonl": (FileKind.AGENT, SESSION, "a1"),
-        f"{nested}/agent-acompact-9f.jsonl": (FileKind.COMPACTION, SESSION, "acompact-9f"),
-        f"{nested}/workflows/wf1/journal.jsonl": (FileKind.JOURNAL, SESSION, None),
-        "-other/orphaned/subagents/agent-b2.jsonl": (FileKind.AGENT, "orphaned", "b2"),
+        f"-home-u-a-b/{SESSION}.jsonl": (FileKind.SESSION, SESSION),
+        "-home-u-a-b/agent-41b9470d.jsonl": (FileKind.AGENT, None),
+        f"{nested}/agent-a1.jsonl": (FileKind.AGENT, SESSION),
+        f"{nested}/agent-acompact-9f.jsonl": (FileKind.COMPACTION, SESSION),
+        f"{nested}/workflows/wf1/journal.jsonl": (FileKind.JOURNAL, SESSION),
+        "-other/orphaned/subagents/agent-b2.jsonl": (FileKind.AGENT, "orphaned"),
     }
     assert listing.unreadable == ()
     assert all(file.size == file.path.stat().st_size and file.modified_ns > 0 for file in listing.files)
@@ -116,21 +110,3 @@ def test_of_a_copied_session_the_latest_comes_first(projects: Path) -> None:
 def test_a_session_id_is_never_a_path_or_a_pattern(projects: Path, session_id: str) -> None:
     (projects.parent / "secret.jsonl").write_text("{}")
     assert find_session_files([projects], session_id) == ()
-
-
-def test_what_is_noted_beside_a_subagents_transcript_is_read(projects: Path) -> None:
-    transcript = projects / "-home-u-a-b" / SESSION / "subagents" / "agent-a1.jsonl"
-    assert find_agent_meta(transcript) == AgentMeta("general-purpose", "Look", None)
-
-
-@pytest.mark.parametrize("body", [None, b"", b"{half", b"[1]", b'{"agentType": 5}', b"\xff" * 100])
-def test_a_note_that_is_absent_or_broken_is_no_error(tmp_path: Path, body: bytes | None) -> None:
-    if body is not None:
-        (tmp_path / "agent-a.meta.json").write_bytes(body)
-    assert find_agent_meta(tmp_path / "agent-a.jsonl") in (None, AgentMeta(None, None, None))
-
-
-def test_claude_codes_notes_are_told_from_sidecars_of_documents(projects: Path) -> None:
-    assert is_agent_meta(projects / "-p" / SESSION / "subagents" / "agent-a1.meta.json")
-    assert not is_agent_meta(Path("pending/agent-a1.meta.json"))
-    assert not is_agent_meta(Path("subagents/note.md.meta.json"))

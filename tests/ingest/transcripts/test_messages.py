@@ -22,8 +22,8 @@ JSON = st.recursive(
 
 def test_a_message_knows_where_it_comes_from() -> None:
     script = Script()
-    script.human("Why?", timestamp="2026-03-01T11:00:00.123456+01:00", gitBranch="")
-    script.assistant("Because.", "msg_1", gitBranch="main")
+    script.human("Why?", timestamp="2026-03-01T11:00:00.123456+01:00")
+    script.assistant("Because.", "msg_1")
     prompt, answer = messages_of(script.bytes)[0]
     assert prompt == Message(
         role="human",
@@ -32,11 +32,10 @@ def test_a_message_knows_where_it_comes_from() -> None:
         offset=0,
         session_id=SESSION,
         cwd="/home/u/project",
-        git_branch=None,
         uuid="u0",
         parent_uuid=None,
     )
-    assert (answer.role, answer.message_id, answer.git_branch) == ("assistant", "msg_1", "main")
+    assert (answer.role, answer.message_id) == ("assistant", "msg_1")
     assert (answer.uuid, answer.parent_uuid, answer.offset) == ("u1", "u0", len(script.lines[0]) + 1)
 
 

@@ -4,8 +4,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from ingest.transcripts.own import is_own_folder, is_own_prompt, wrap_own_text
-from ingest.transcripts.speech import without_insertions
+from ingest.transcripts.own import is_own_folder, is_own_prompt
 
 HOMES = (PurePosixPath("/home/u/graph-memory"),)
 
@@ -29,10 +28,5 @@ def test_a_session_in_the_products_home_is_its_own(cwd: str | None, is_own: bool
 
 
 def test_a_prompt_that_begins_with_the_mark_is_our_own() -> None:
-    assert is_own_prompt("  " + wrap_own_text("known facts", source="briefing"))
+    assert is_own_prompt('  <graph-memory source="briefing">\nknown facts\n</graph-memory>')
     assert not is_own_prompt("what is <graph-memory> for?")
-
-
-def test_wrapped_text_is_cut_out_whatever_it_holds() -> None:
-    wrapped = wrap_own_text("a </graph-memory> b")
-    assert without_insertions(f"x{wrapped}y") == "xy"

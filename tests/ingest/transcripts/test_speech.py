@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.transcripts.own import wrap_own_text
 from ingest.transcripts.speech import (
     Skip,
     assistant_text,
@@ -29,7 +28,7 @@ def text_block(text: str) -> dict[str, object]:
         ("How does <system-reminder> work?", "How does <system-reminder> work?"),
         ("<user-prompt-submit-hook>ok</user-prompt-submit-hook>Do it", "Do it"),
         ("<ide_opened_file>x.py</ide_opened_file>Explain this", "Explain this"),
-        (wrap_own_text("what is known", source="hook") + "\nand now?", "and now?"),
+        ('<graph-memory source="hook">\nwhat is known\n</graph-memory>\nand now?', "and now?"),
     ],
 )
 def test_what_programs_put_into_typed_text_is_cut_out(written: str, kept: str) -> None:
@@ -52,7 +51,7 @@ def test_what_programs_put_into_typed_text_is_cut_out(written: str, kept: str) -
         ("[Request interrupted by user]", Skip.INTERRUPTED),
         ("[Request interrupted by user for tool use]", Skip.INTERRUPTED),
         ("<system-reminder>only this</system-reminder>", Skip.NO_TEXT),
-        (wrap_own_text("only ours"), Skip.OWN),
+        ("<graph-memory>\nonly ours\n</graph-memory>", Skip.OWN),
         ("<graph-memory source='hook'> never closed", Skip.OWN),
         ("  \n", Skip.NO_TEXT),
     ],

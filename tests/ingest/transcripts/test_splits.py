@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ingest.transcripts.messages import Reading
 from ingest.transcripts.reading import read_entries
 from ingest.transcripts.reports import ReadReport
-from ingest.transcripts.turns import Changes, Turn, TurnBuilder, merge_turns
-from tests.ingest.transcripts.script import Script
+from ingest.transcripts.turns import Changes, Turn, TurnBuilder
+from tests.ingest.transcripts.script import Script, answer_of
 
 STEPS = st.sampled_from(
     ["human", "assistant", "again", "tool", "progress", "rewind", "lost", "enqueue", "remove", "attached", "broken"]
@@ -57,6 +57,12 @@ def transcripts(draw: st.DrawFn) -> bytes:
     return script.bytes
 
 
+def joined(stored: Turn, read: Turn) -> Turn:
+    """Join two readings of one turn: what is stored stays, what it lacks is added."""
+    parts = {part.key: part for part in (*stored.parts, *read.parts)}
+    return replace(stored, parts=tuple(parts.values()), is_abandoned=read.is_abandoned)
+
+
 class Kept:
     """What a caller of the builder keeps: turns by key."""
 
@@ -68,7 +74,7 @@ class Kept:
             self.turns.pop(key, None)
         for turn in changes.turns:
             stored = self.turns.get(turn.key)
-            self.turns[turn.key] = turn if stored is None else merge_turns(stored, turn)
+            self.turns[turn.key] = turn if stored is None else joined(stored, turn)
         for keys, flag in ((changes.abandoned, True), (changes.revived, False)):
             for key in keys:
                 if key in self.turns:
@@ -120,7 +126,7 @@ def test_reading_a_file_again_changes_nothing(body: bytes) -> None:
 
 @given(transcripts())
 def test_every_prompt_and_every_answer_behind_one_is_kept(body: bytes) -> None:
-    kept = " \0 ".join(f"{turn.prompt} \0 {turn.answer}" for turn in at_once(body))
+    kept = " \0 ".join(f"{turn.prompt} \0 {answer_of(turn)}" for turn in at_once(body))
     has_prompt = False
     for raw in body.split(b"\n"):
         try:
