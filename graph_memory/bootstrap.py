@@ -183,7 +183,7 @@ def build_services(
         memory_policy=memory,
         audit=Audit(store, clock, sink),
         relate=Relate(store, clock, graph),
-        recall=Recall(store, graph.affinity),
+        recall=Recall(store, clock, graph.affinity),
         upkeep=Upkeep(store, clock, graph.decay, pause),
         insight=Insight(store, clock),
         backup=Backup(store, clock, backups, graph),

@@ -46,10 +46,15 @@ _QUIETED = {
 class Logger:
     """Writes events with fields: `log.info("job_end", job="decay", seconds=1.2)`."""
 
-    __slots__ = ("_logger",)
+    __slots__ = ("_bound", "_logger")
 
-    def __init__(self, logger: logging.Logger) -> None:
+    def __init__(self, logger: logging.Logger, bound: dict[str, object] | None = None) -> None:
         self._logger = logger
+        self._bound = bound or {}
+
+    def bind(self, **fields: object) -> Logger:
+        """Return a logger that adds these fields to each line."""
+        return Logger(self._logger, {**self._bound, **fields})
 
     def debug(self, event: str, /, **fields: object) -> None:
         """Write what only someone who looks for a fault wants to see."""
@@ -75,7 +80,7 @@ class Logger:
 
     def _write(self, level: int, event: str, fields: dict[str, object], error: BaseException | None = None) -> None:
         if self._logger.isEnabledFor(level):
-            self._logger.log(level, event, extra={_FIELDS: fields}, exc_info=error)
+            self._logger.log(level, event, extra={_FIELDS: {**self._bound, **fields}}, exc_info=error)
 
 
 def get_logger(name: str) -> Logger:

@@ -7,17 +7,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from graph_memory.domain.audit import audit_event
+from graph_memory.domain.decay import decayed
 from graph_memory.domain.entities import Entity, EntityKey, Evidence, EvidenceKind, Provenance, SourceType
 from graph_memory.domain.errors import InvalidRequest
+from graph_memory.domain.ledger import AuditEvent
 from graph_memory.domain.memories import Mention
 from graph_memory.domain.names import name_key, type_key
 from graph_memory.domain.policy import GraphPolicy
-from graph_memory.domain.relations import Relation, RelationKey, free_relation_id
+from graph_memory.domain.relations import Relation, RelationKey, relation_id
 from graph_memory.domain.statements import DEFAULT_ENTITY_TYPE, Batch, EntityStatement, cleaned_entity
 from graph_memory.domain.tombstones import entity_grave
+from graph_memory.domain.weights import changed
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.statements import apply_batch
-from graph_memory.services.support import relation_event, supported_relation
 from ingest.extraction import extract
 from ingest.known_names import longest_matches
 from ingest.name_index import NameIndex
@@ -193,8 +196,7 @@ def relate_mentions(
         relation, piece = _mentioned(key, versions.get(key, ()), weight, provenance, now, policy)
         relations.append(relation)
         evidence.append(piece)
-        name = "edge_created" if piece.kind is EvidenceKind.EXPLICIT else "edge_modified"
-        events.append(relation_event(name, relation, now))
+        events.append(_event(relation, piece, now))
     tx.relations.put(relations)
     tx.relations.add_evidence(evidence)
     tx.upkeep.add_audit(events)
@@ -212,9 +214,24 @@ def _mentioned(
     current = next((it for it in versions if it.is_current), None)
     if current is None:
         amount = policy.weights.inferred if weight is None else weight
-        id_ = free_relation_id(key, len(versions), {it.id for it in versions}.__contains__)
+        id_ = _free_id(key, versions)
         relation = Relation(id_, key.source_id, MENTIONS, key.target_id, amount, now, now, decayed_at=now)
         return replace(relation, provenance=provenance), Evidence(id_, EvidenceKind.EXPLICIT, amount, now, provenance)
     amount = policy.weights.boost_on_mention
-    relation = supported_relation(current, EvidenceKind.MENTION, amount, now, policy)
-    return replace(relation, provenance=provenance), Evidence(current.id, EvidenceKind.MENTION, amount, now, provenance)
+    due = decayed(current.weight, policy.decay.relation_rate, current.decayed_at or current.last_confirmed, now)
+    stronger = changed(due, EvidenceKind.MENTION, amount)
+    relation = replace(current, weight=stronger, decayed_at=now, last_confirmed=now, provenance=provenance)
+    return relation, Evidence(current.id, EvidenceKind.MENTION, amount, now, provenance)
+
+
+def _free_id(key: RelationKey, versions: Sequence[Relation]) -> str:
+    taken = {it.id for it in versions}
+    number = len(versions)
+    while relation_id(key, number) in taken:
+        number += 1
+    return relation_id(key, number)
+
+
+def _event(relation: Relation, piece: Evidence, now: datetime) -> AuditEvent:
+    name = "edge_created" if piece.kind is EvidenceKind.EXPLICIT else "edge_modified"
+    return audit_event(name, now, {"relation_id": relation.id, "weight": relation.weight})

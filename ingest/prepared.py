@@ -45,6 +45,7 @@ class Prepared:
     session_id: str | None = None
     weight: float | None = None
     source: str | None = None
+    media_type: str = ""
     redactions: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -113,6 +114,7 @@ def prepare(
         session_id=session,
         weight=sidecar.weight,
         source=sidecar.source,
+        media_type=document.media_type,
         redactions=redacted.counts,
     )
 

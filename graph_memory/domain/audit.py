@@ -47,7 +47,9 @@ OWN_EVENTS = frozenset(
 EVENTS = SEED_EVENTS | OWN_EVENTS
 
 
-def audit_event(event: str, at: datetime, data: Mapping[str, JsonValue] = MappingProxyType({})) -> AuditEvent:
-    """Make an event whose id depends on what it says and when: a repeat of the same work has the same id."""
-    text = "\0".join((event, to_wire(at), repr(sorted(data.items()))))
+def audit_event(
+    event: str, at: datetime, data: Mapping[str, JsonValue] = MappingProxyType({}), *, salt: str = ""
+) -> AuditEvent:
+    """Make an event whose id depends on what it says, when, and `salt`: a repeat of the same work has the same id."""
+    text = "\0".join((event, to_wire(at), salt, repr(sorted(data.items()))))
     return AuditEvent(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest(), event, at, data)

@@ -1,6 +1,6 @@
 """Relations: typed, weighted, bi-temporal links between entities."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -59,13 +59,6 @@ class Relation:
 def relation_id(key: RelationKey, version: int) -> str:
     """Return the id of the `version`-th version (from 0) of a relation: from its key alone, so replays agree."""
     return "r-" + short_hash("\0".join((*key, str(version))), _ID_LENGTH)
-
-
-def free_relation_id(key: RelationKey, version: int, is_taken: Callable[[str], bool]) -> str:
-    """Return the id of the first version, from `version` on, whose id nothing has."""
-    while is_taken(free := relation_id(key, version)):
-        version += 1
-    return free
 
 
 @dataclass(frozen=True, slots=True)

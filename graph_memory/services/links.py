@@ -47,8 +47,8 @@ from graph_memory.domain.names import name_key, slugify
 from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.wikilinks import find_wikilinks
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
+from graph_memory.services.mentioning import count_mentions
 from graph_memory.services.settling import settled_weights
-from graph_memory.services.support import count_mentions
 
 _ALL_LINKS = 10_000
 """More than a memory has that people link to."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from graph_memory.domain.affinity import AffinityPolicy, effective_weight
 from graph_memory.domain.entities import Entity, EntityFilter, EntityOrder
@@ -55,7 +56,8 @@ class WeighedRelation:
 class Subgraph:
     """An answer: nodes in order of relevance, the relations between them by effective weight.
 
-    `starts` are the entities that the names were taken for, `unknown` the names nothing answers to.
+    `starts` are the entities that the names were taken for, `unknown` the names nothing answers to, `is_cut` whether
+    `limit` left nodes out.
     """
 
     nodes: tuple[Entity, ...] = ()
@@ -64,6 +66,7 @@ class Subgraph:
     inexact: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     project_id: str | None = None
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,8 @@ class EntityPage:
 class Recall:
     """Reads from the graph; nothing it does changes a row."""
 
-    def __init__(self, store: Store, affinity: AffinityPolicy) -> None:
-        self._store, self._affinity = store, affinity
+    def __init__(self, store: Store, clock: Callable[[], datetime], affinity: AffinityPolicy) -> None:
+        self._store, self._clock, self._affinity = store, clock, affinity
 
     def query(self, principal: Principal, question: GraphQuestion) -> Subgraph:
         """Return what lies around the entities that are asked for, strongest first."""
@@ -175,6 +178,7 @@ class _Walk:
             inexact=tuple(self._inexact),
             unknown=tuple(self._unknown),
             project_id=project,
+            is_cut=len(ids) < len({it for hop in (starts, *hops) for it in hop}),
         )
 
     def _start(self, name: str) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graph_memory.domain.audit import audit_event
+from graph_memory.domain.decay import decayed
 from graph_memory.domain.entities import Entity, EntityKey, Evidence, EvidenceKind, JsonValue, Provenance, SourceType
 from graph_memory.domain.errors import Ambiguous, InvalidRequest, NotFound
 from graph_memory.domain.names import name_key, type_key
@@ -13,10 +14,10 @@ from graph_memory.domain.principal import Principal
 from graph_memory.domain.redaction import redact
 from graph_memory.domain.relations import Relation, RelationKey
 from graph_memory.domain.statements import Batch
+from graph_memory.domain.weights import changed
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
 from graph_memory.services.links import reopen_links
 from graph_memory.services.statements import BatchOutcome, apply_batch
-from graph_memory.services.support import due_weight, relation_event, supported_relation
 
 SESSION_TYPE_KEY = "session"
 CONTRADICTS = "contradicts"
@@ -110,15 +111,23 @@ class Relate:
         ends = tx.entities.find({found.source_id, found.target_id})
         tx.entities.find_for_update({it.key for it in ends.values()})
         relation = tx.relations.find({found.id})[found.id]
-        due = due_weight(relation, now, self._policy)
-        after = supported_relation(relation, kind, amount, now, self._policy)
-        is_pruned = kind is EvidenceKind.WEAKEN and after.weight <= self._policy.decay.prune_edge_threshold
-        after = replace(after, invalid_at=now if is_pruned else None)
+        due = decayed(
+            relation.weight, self._policy.decay.relation_rate, relation.decayed_at or relation.last_confirmed, now
+        )
+        weight = changed(due, kind, amount)
+        is_pruned = kind is EvidenceKind.WEAKEN and weight <= self._policy.decay.prune_edge_threshold
+        after = replace(
+            relation,
+            weight=weight,
+            decayed_at=now,
+            last_confirmed=relation.last_confirmed if kind is EvidenceKind.WEAKEN else now,
+            invalid_at=now if is_pruned else None,
+        )
         tx.relations.put([after])
         text = None if reason is None else redact(reason).text
         piece = Evidence(relation.id, kind, amount, now, Provenance(SourceType.MANUAL), text)
         tx.relations.add_evidence([piece])
-        tx.upkeep.add_audit([relation_event("edge_modified", after, now)])
+        tx.upkeep.add_audit([audit_event("edge_modified", now, {"relation_id": relation.id, "weight": weight})])
         return WeightChange(due, after, is_pruned)
 
     def delete(self, principal: Principal, entity_id: str, reason: str | None) -> Deletion | None:

@@ -23,7 +23,7 @@ from graph_memory.domain.statements import (
     merged_properties,
 )
 from graph_memory.ports.store import WriteTransaction
-from graph_memory.services.support import supported_entity
+from graph_memory.services.mentioning import supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class EntityResolver:
         else:
             kind, amount = EvidenceKind.EXPLICIT, weights.initial(self._source)
         self._evidence.append(self._piece(entity.id, kind, amount))
-        return supported_entity(entity, kind, amount, self._now, self._policy)
+        return supported(entity, kind, amount, self._now, self._policy)
 
     def _piece(self, entity_id: str, kind: EvidenceKind, amount: float) -> Evidence:
         return Evidence(entity_id, kind, amount, self._now, self._batch.provenance)

@@ -9,7 +9,7 @@ from graph_memory.domain.decay import decayed
 from graph_memory.domain.entities import Alias, Entity, Evidence, Provenance
 from graph_memory.domain.names import suffixed_entity_slug
 from graph_memory.domain.policy import GraphPolicy
-from graph_memory.domain.relations import Relation, free_relation_id
+from graph_memory.domain.relations import Relation, RelationKey, relation_id
 from graph_memory.domain.supersession import plan_supersession, true_since
 from graph_memory.domain.weights import folded
 from graph_memory.ports.store import WriteTransaction
@@ -197,7 +197,11 @@ def _is_copy(here: Relation, row: Relation) -> bool:
 
 
 def _free_relation_id(row: Relation, taken: set[str], version: int) -> str:
-    return row.id if row.id not in taken else free_relation_id(row.key, version, taken.__contains__)
+    free = row.id
+    while free in taken:
+        free = relation_id(RelationKey(*row.key), version)
+        version += 1
+    return free
 
 
 def _missing(rows: Iterable[Evidence], known: Mapping[str, Sequence[Evidence]]) -> list[Evidence]:

@@ -41,13 +41,16 @@ _ALL_LINKS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What changing a memory came to; where nothing differed the memory is as it was."""
+    """What changing a memory came to; where nothing differed `is_changed` is false and the rest is as it was."""
 
     memory: Memory
+    is_changed: bool = True
     wikilinks_resolved: int = 0
     broken_wikilinks: tuple[str, ...] = ()
     ambiguous_wikilinks: tuple[AmbiguousLink, ...] = ()
+    wikilinks_dropped: int = 0
     auto_links_created: int = 0
+    auto_links_dropped: int = 0
     mentions: tuple[str, ...] = ()
     links_answered: int = 0
     redactions: Mapping[str, int] = field(default_factory=dict)
@@ -93,7 +96,7 @@ def put_memory_text(
     )
     after = replace(after, slug=_slug(tx, before, after))
     if after == replace(before, updated_at=now):
-        return Rewritten(before)
+        return Rewritten(before, is_changed=False)
     is_linked_again = (before.content, before.project_id) != (after.content, after.project_id)
     alike = find_alike(tx, after) if is_linked_again and is_auto_linked else ()
     if not is_growth and (before.title, before.content) != (after.title, after.content):
@@ -203,7 +206,9 @@ class _Changes:
             wikilinks_resolved=len(self._links.times),
             broken_wikilinks=self._links.broken,
             ambiguous_wikilinks=self._links.ambiguous,
+            wikilinks_dropped=sum(key.connection_type is ConnectionType.WIKILINK for key in self._gone),
             auto_links_created=len(self._new_automatic - dropped),
+            auto_links_dropped=sum(key.connection_type is ConnectionType.BM25_AUTO for key in self._gone),
             mentions=self._links.entity_ids,
             links_answered=self._answered,
         )

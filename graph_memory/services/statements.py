@@ -6,19 +6,19 @@ from datetime import datetime
 from enum import StrEnum
 
 from graph_memory.domain.audit import audit_event
+from graph_memory.domain.decay import decayed
 from graph_memory.domain.entities import Entity, Evidence, EvidenceKind, JsonValue, SourceType
 from graph_memory.domain.ledger import AuditEvent
 from graph_memory.domain.names import clean_type, name_key, relation_type_spelling, type_key
 from graph_memory.domain.policy import GraphPolicy
 from graph_memory.domain.redaction import redact
-from graph_memory.domain.relations import Relation, RelationFilter, RelationKey, free_relation_id
+from graph_memory.domain.relations import Relation, RelationFilter, RelationKey, relation_id
 from graph_memory.domain.statements import Batch, RelationStatement, cleaned_properties, merged_properties
 from graph_memory.domain.supersession import plan_supersession, true_since
-from graph_memory.domain.weights import clamped
+from graph_memory.domain.weights import changed, clamped
 from graph_memory.ports.store import WriteTransaction
 from graph_memory.services.links import answer_with_entities
 from graph_memory.services.resolution import EntityResolver, apply_entities
-from graph_memory.services.support import relation_event, supported_relation
 
 ALL_VERSIONS = RelationFilter(current_only=False)
 
@@ -194,7 +194,7 @@ class _Versions:
         versions = self._versions[key]
         weight = self._stated_weight(key, statement)
         relation = Relation(
-            id=free_relation_id(key, len(versions), self._is_taken),
+            id=self._free_id(key, len(versions)),
             source_id=key.source_id,
             type=self._spell(statement.type),
             target_id=key.target_id,
@@ -212,8 +212,12 @@ class _Versions:
         self._keep(relation)
         return RelationOutcome(relation, Action.CREATED)
 
-    def _is_taken(self, relation_id: str) -> bool:
-        return relation_id in self._changed or bool(self._tx.relations.find({relation_id}))
+    def _free_id(self, key: RelationKey, version: int) -> str:
+        taken = self._tx.relations.find({relation_id(key, version)})
+        while taken or relation_id(key, version) in self._changed:
+            version += 1
+            taken = self._tx.relations.find({relation_id(key, version)})
+        return relation_id(key, version)
 
     def _spell(self, stated: str) -> str:
         spelled = relation_type_spelling(clean_type(stated, argument="relation"))
@@ -233,8 +237,14 @@ class _Versions:
             kind, amount = EvidenceKind.MENTION, self._policy.weights.boost_on_mention
         else:
             kind, amount = EvidenceKind.EXPLICIT, self._stated_weight(relation.key, statement)
+        due = decayed(
+            relation.weight, self._policy.decay.relation_rate, relation.decayed_at or relation.last_confirmed, self._now
+        )
         stronger = replace(
-            supported_relation(relation, kind, amount, self._now, self._policy),
+            relation,
+            weight=changed(due, kind, amount),
+            decayed_at=self._now,
+            last_confirmed=self._now,
             valid_at=statement.valid_at or relation.valid_at,
             properties=merged_properties(relation.properties, _properties_of(statement)),
             provenance=self._batch.provenance,
@@ -269,7 +279,7 @@ class _Versions:
                 name = "edge_superseded"
             else:
                 name = "edge_created" if relation.id in self._created else "edge_modified"
-            events.append(relation_event(name, relation, self._now))
+            events.append(audit_event(name, self._now, {"relation_id": relation.id, "weight": relation.weight}))
         return events
 
 

@@ -27,8 +27,8 @@ from graph_memory.services.links import (
     resolve_texts,
     write_again,
 )
+from graph_memory.services.mentioning import count_mentions
 from graph_memory.services.neighbours import find_alike
-from graph_memory.services.support import count_mentions
 
 _LONG_SUFFIX = 16
 

@@ -162,6 +162,7 @@ def _told(document: Document) -> dict[str, Any]:
     return {
         "title": document.title,
         "text": document.text,
+        "media_type": document.media_type,
         "authors": list(document.authors),
         "written_at": None if document.written_at is None else document.written_at.isoformat(),
         "warnings": list(document.warnings),

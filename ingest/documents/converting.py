@@ -56,6 +56,7 @@ def convert(raw: bytes, suffix: str, name: str, bounds: Bounds) -> Document:
     return Document(
         str(said["title"]) or name,
         str(said["text"]),
+        str(said["media_type"]),
         authors=tuple(said["authors"]),
         written_at=None if written_at is None else datetime.fromisoformat(written_at),
         warnings=tuple(said["warnings"]),

@@ -35,6 +35,7 @@ def read_mail(raw: bytes, name: str) -> Document:
     return Document(
         _header(message, "Subject") or name,
         "\n\n".join(parts),
+        "message/rfc822",
         authors=tuple(_authors(message)),
         written_at=_written_at(message),
     )

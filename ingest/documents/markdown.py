@@ -40,6 +40,7 @@ def read_markdown(text: str, name: str) -> Document:
     return Document(
         title=front.text("title") or first_heading(body) or name,
         text=text if front.warning is not None or not body.strip() else _with_links(body, front.links()),
+        media_type="text/markdown",
         front_matter=front.values,
         tags=_unique([*_tags(front), *inline_tags(body)]),
         aliases=front.texts("aliases", "alias"),

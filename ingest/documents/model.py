@@ -20,6 +20,7 @@ class Document:
 
     title: str
     text: str
+    media_type: str
     front_matter: Mapping[str, JsonValue] = field(default_factory=lambda: _NOTHING)
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()

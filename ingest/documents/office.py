@@ -18,6 +18,14 @@ from ingest.documents.tables import row_lines
 
 Read = Callable[[bytes, str, int], Document]
 
+_OPEN_XML = "application/vnd.openxmlformats-officedocument."
+_MEDIA_TYPES = {
+    ".pdf": "application/pdf",
+    ".docx": f"{_OPEN_XML}wordprocessingml.document",
+    ".xlsx": f"{_OPEN_XML}spreadsheetml.sheet",
+    ".pptx": f"{_OPEN_XML}presentationml.presentation",
+    ".epub": "application/epub+zip",
+}
 _OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PICTURE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
@@ -68,7 +76,7 @@ def _converter_reader(suffix: str) -> Read:
         title = result.title or (heading[1] if heading else "") or name
         authors = _AUTHORS.search(result.markdown) if suffix == ".epub" else None
         named = tuple(it.strip() for it in authors[1].split(",")) if authors else ()
-        return Document(title, text, authors=named)
+        return Document(title, text, _MEDIA_TYPES[suffix], authors=named)
 
     return read
 
@@ -87,7 +95,7 @@ def _workbook_reader() -> Read:
                 parts.append(f"## {sheet.title}\n\n" + "\n".join(lines))
         if not parts:
             raise IngestError("the file holds no text")
-        return Document(name, "\n\n".join(parts))
+        return Document(name, "\n\n".join(parts), _MEDIA_TYPES[".xlsx"])
 
     return read
 

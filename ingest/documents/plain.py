@@ -23,7 +23,7 @@ def read_text(text: str, name: str) -> Document:
     heading = ""
     if first is not None and first.kind is BlockKind.HEADING:
         heading = plain_heading(" ".join(text[start:end] for start, end in first.ranges))
-    return Document(heading or name, text, tags=inline_tags(text))
+    return Document(heading or name, text, "text/plain", tags=inline_tags(text))
 
 
 def read_json(text: str, name: str) -> Document:
@@ -36,16 +36,16 @@ def read_json(text: str, name: str) -> Document:
         value = _parsed(text)
     except orjson.JSONDecodeError:
         warning = "the file is no valid JSON; it was kept as text"
-        return Document(name, text, warnings=(warning,))
+        return Document(name, text, "application/json", warnings=(warning,))
     conversations = find_conversations(value)
     title = title_of(value)
     if len(conversations) == 1:
         title = title or conversations[0].title
-        return Document(title or name, "\n\n".join(conversations[0].messages))
+        return Document(title or name, "\n\n".join(conversations[0].messages), "application/json")
     if conversations:
         parts = (f"# {it.title or number}\n\n" + "\n\n".join(it.messages) for number, it in enumerate(conversations, 1))
-        return Document(title or name, "\n\n".join(parts))
-    return Document(title or name, "\n".join(_lines(value, "", 0)))
+        return Document(title or name, "\n\n".join(parts), "application/json")
+    return Document(title or name, "\n".join(_lines(value, "", 0)), "application/json")
 
 
 def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON is any value

@@ -13,6 +13,7 @@ from ingest.documents.model import Document
 _TIMING = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
 _MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
+_HEADER = "WEBVTT"
 
 
 def read_subtitles(text: str, name: str) -> Document:
@@ -20,10 +21,11 @@ def read_subtitles(text: str, name: str) -> Document:
 
     Speakers stay as `who: what`. A file without any timing is kept as it is, with a warning.
     """
+    media_type = "text/vtt" if text.lstrip("\N{BYTE ORDER MARK}").startswith(_HEADER) else "application/x-subrip"
     lines = text.split("\n")
     if not any(_TIMING.match(line) for line in lines):
-        return Document(name, text, warnings=("the file has no timings; it was kept as text",))
-    return Document(name, "\n".join(_spoken(lines)))
+        return Document(name, text, media_type, warnings=("the file has no timings; it was kept as text",))
+    return Document(name, "\n".join(_spoken(lines)), media_type)
 
 
 def _spoken(lines: list[str]) -> Iterator[str]:

@@ -24,7 +24,7 @@ def read_csv(text: str, name: str) -> Document:
         lines = list(row_lines(rows))
     except csv.Error as error:
         raise IngestError(f"the file is no table of separated values: {error}") from None
-    return Document(name, "\n".join(lines))
+    return Document(name, "\n".join(lines), "text/csv")
 
 
 def row_lines(rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def read_webpage(text: str, name: str) -> Document:
             page.text(part)
     body = page.body()
     authors = tuple(dict.fromkeys(it for it in page.authors if it))
-    return Document(page.title or page.heading or name, body, authors=authors)
+    return Document(page.title or page.heading or name, body, "text/html", authors=authors)
 
 
 class _Lines:

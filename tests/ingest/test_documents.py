@@ -127,6 +127,7 @@ def test_a_note_says_what_its_front_matter_says() -> None:
     assert document == Document(
         title="The Title",
         text="# Heading\n\nBody with #d.\n\n[[Ann Lee]]\n",
+        media_type="text/markdown",
         front_matter={
             "title": "The  Title",
             "aliases": ["One", "Two"],

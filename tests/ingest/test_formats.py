@@ -69,6 +69,7 @@ def test_a_pdf_is_read_page_by_page() -> None:
     document = read_document(pdf(["The lamp\n\nA Fresnel lens (spare).", "The second page."]), "Lamp manual.PDF")
     assert document.title == "Lamp manual"
     assert document.text == "The lamp\n\nA Fresnel lens (spare).\n\nThe second page."
+    assert document.media_type == "application/pdf"
 
 
 @with_extra

@@ -51,7 +51,7 @@ def raised(error: Exception) -> Exception:
 def test_an_event_is_one_line_of_json_with_its_fields() -> None:
     out = io.StringIO()
     configure_logging(stream=out)
-    get_logger("daemon.jobs").info("job_end", run="r-1", job="decay", seconds=1.5, path=Path("/x"))
+    get_logger("daemon.jobs").bind(run="r-1").info("job_end", job="decay", seconds=1.5, path=Path("/x"))
     (line,) = lines(out)
     assert line.pop("timestamp").endswith("Z")
     assert line == {

@@ -24,6 +24,7 @@ class EvidenceRows:
 
     def __init__(self, evidence: str, subjects: str) -> None:
         parts = {"evidence": evidence, "subjects": subjects}
+        self._subjects = subjects
         self._find = composed(_FIND, **parts)
         self._keys = composed(_KEYS, **parts)
         self._add = composed(_ADD, **parts)
