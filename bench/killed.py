@@ -88,7 +88,7 @@ def make_sessions(into: Path, megabytes: float) -> int:
     """Write made sessions of about a megabyte each."""
     total = 0
     for number in range(max(1, int(megabytes))):
-        path = into / f"-work-app{number % 5}" / f"{UUID(int=number)}.jsonl"
+        path = into / f"-home-dev-app{number % 5}" / f"{UUID(int=number)}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         talk = Talk(number)
         with path.open("wb") as file:

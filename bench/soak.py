@@ -45,12 +45,12 @@ class Writer:
     """A session that writes a line at a time: a prompt, three tool results, an answer."""
 
     def __init__(self, projects: Path, number: int) -> None:
-        folder = projects / f"-work-app{number % 3}"
+        folder = projects / f"-home-dev-app{number % 3}"
         folder.mkdir(parents=True, exist_ok=True)
         self.session = str(uuid4())
         self._file = (folder / f"{self.session}.jsonl").open("a", encoding="utf-8")
         self._draw = random.Random(number)
-        self._cwd, self._parent, self._count = f"/work/app{number % 3}", None, 0
+        self._cwd, self._parent, self._count = f"/home/dev/app{number % 3}", None, 0
 
     def write(self) -> None:
         """Append the next line."""

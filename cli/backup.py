@@ -72,12 +72,7 @@ def import_(
             preview = services.restore.import_file(LOCAL_ADMIN, name, mode=how, dry_run=True, progress=progress)
         if not as_json:
             _show(preview)
-        is_wanted = yes or (not as_json and terminal.is_interactive() and typer.confirm("Do it?", err=True))
-        if not is_wanted:
-            if as_json:
-                terminal.show_json(_json(preview))
-            else:
-                terminal.note("Nothing was changed. Add --yes to do it.")
+        if not terminal.agrees("Do it?", yes=yes, as_json=as_json, preview=lambda: _json(preview)):
             return
         with terminal.counting("importing", is_quiet=as_json) as progress:
             done = services.restore.import_file(LOCAL_ADMIN, name, mode=how, dry_run=False, progress=progress)

@@ -46,12 +46,7 @@ def forget(  # noqa: PLR0913 - each is an option of the command
         preview = forgets.preview(LOCAL_ADMIN, reach)
         if not as_json:
             _show(preview)
-        is_wanted = yes or (not as_json and terminal.is_interactive() and typer.confirm("Forget it?", err=True))
-        if not is_wanted:
-            if as_json:
-                terminal.show_json(_json(preview))
-            else:
-                terminal.note("Nothing was changed. Add --yes to do it.")
+        if not terminal.agrees("Forget it?", yes=yes, as_json=as_json, preview=lambda: _json(preview)):
             return
         done = forgets.execute(LOCAL_ADMIN, reach)
         services.audit.drain(LOCAL_ADMIN)

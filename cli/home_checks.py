@@ -1,6 +1,5 @@
 """What `doctor` looks at of the home folder: settings, rights, folders, what was left behind, logs."""
 
-import fcntl
 import os
 import stat
 import time
@@ -19,6 +18,7 @@ from graph_memory.config import LoadedConfig
 from graph_memory.domain.errors import ConfigError, InvalidRequest
 from graph_memory.domain.instants import parse_instant
 from graph_memory.home import Home
+from ingest.inbox import is_lock_free
 
 _OTHERS = 0o077
 _FOLDER, _FILE = 0o700, 0o600
@@ -153,14 +153,14 @@ def leftovers(config: LoadedConfig) -> Iterator[Finding]:
         return
     for folder in (home.path, home.logs, home.backups, home.archive):
         old += [it for it in _hidden(folder, (".tmp", ".new")) if time.time() - it.lstat().st_mtime > _OLD_SECONDS]
-    locks = [it for it in _hidden(home.processing, (".lock",)) if _is_free(it) and not _folder_of(it).exists()]
+    locks = [it for it in _hidden(home.processing, (".lock",)) if is_lock_free(it) and not _folder_of(it).exists()]
     left = [*old, *locks]
     if home.socket.is_socket() and not is_held(home):
         left.append(home.socket)
     if left:
         remedy = "`graph-memory doctor --fix` removes them"
         yield worse("leftovers", f"of processes that are gone: {_named(left)}", remedy, partial(_remove, left))
-    waiting = sum(1 for it in _hidden(home.processing, (".lock",)) if _is_free(it) and _folder_of(it).exists())
+    waiting = sum(1 for it in _hidden(home.processing, (".lock",)) if is_lock_free(it) and _folder_of(it).exists())
     if waiting:
         message = f"{counted(waiting, 'worker')} died and left documents in processing/"
         yield worse("leftovers", message, "nothing is lost: the daemon takes them up (`graph-memory run`)")
@@ -177,21 +177,6 @@ def _hidden(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def _folder_of(lock: Path) -> Path:
     return lock.with_name(lock.name.removeprefix(".").removesuffix(".lock"))
-
-
-def _is_free(lock: Path) -> bool:
-    """Tell whether the process that held a lock is gone."""
-    try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def _remove(paths: Sequence[Path]) -> str:

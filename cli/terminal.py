@@ -75,6 +75,22 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def agrees(question: str, *, yes: bool, as_json: bool, preview: Callable[[], Mapping[str, Any]]) -> bool:
+    """Tell whether something is to be done; where not, write what it would come to, or how to have it done.
+
+    It is where `yes` was said beforehand, or where a person at the terminal says so to `question`.
+    """
+    import typer
+
+    if yes or (not as_json and is_interactive() and typer.confirm(question, err=True)):
+        return True
+    if as_json:
+        show_json(preview())
+    else:
+        note("Nothing was changed. Add --yes to do it.")
+    return False
+
+
 def is_watched() -> bool:
     """Tell whether what is written to stdout can be drawn again: a terminal that moves its cursor."""
     return sys.stdout.isatty() and not console().is_dumb_terminal

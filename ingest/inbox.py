@@ -251,16 +251,10 @@ class Inbox:
     def _is_dead(self, worker: Path) -> bool:
         """Tell whether the worker of a folder has ended; what a dead one left is removed when it holds no document."""
         lock = self._lock_file(worker)
-        try:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
+        if not lock.exists():
             return True
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not is_lock_free(lock):
             return False
-        finally:
-            os.close(descriptor)
         if not any(_walk(worker)):
             shutil.rmtree(worker, ignore_errors=True)
             lock.unlink(missing_ok=True)
@@ -299,6 +293,21 @@ class Inbox:
                     break
                 with suppress(OSError):
                     folder.rmdir()
+
+
+def is_lock_free(lock: Path) -> bool:
+    """Tell whether the process that held a lock is gone; so it is where the lock is."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def _walk(root: Path, *, is_orphan: bool = False) -> Iterator[Found]:

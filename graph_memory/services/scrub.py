@@ -7,7 +7,7 @@ table at once; `Store.erase_traces` takes it out of the files as well.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from graph_memory.domain.audit import audit_event
 from graph_memory.domain.entities import Alias, Entity, EntityFilter, Evidence, JsonValue
-from graph_memory.domain.ledger import IngestItem, IngestState, MergeRecord, VectorOwner
+from graph_memory.domain.ledger import IngestState, VectorOwner
 from graph_memory.domain.memories import MemoryFilter, MemoryOrder
 from graph_memory.domain.principal import Principal
 from graph_memory.domain.relations import Relation, RelationFilter
@@ -229,19 +229,24 @@ def _documents(tx: ReadTransaction, place: _Place) -> tuple[Sequence[str], _Plac
 def _scrub_documents(
     tx: ReadTransaction, writing: WriteTransaction | None, ids: Sequence[str], now: datetime
 ) -> Scrubbed:
-    done, changed = Scrubbed(), list[IngestItem]()
-    for item in tx.ledger.find_items(ids).values():
-        scrubber = Scrubber()
-        after = scrubber.item(item)
-        if scrubber.counts:
-            done.rows["documents"] += 1
-            done.secrets.update(scrubber.counts)
-            changed.append(after)
+    done, changed = _scrubbed("documents", tx.ledger.find_items(ids).values(), Scrubber.item)
     if writing is not None and changed:
         writing.ledger.put_items(changed)
-        events = [audit_event("redacted", now, {"item_id": it.id}) for it in changed]
-        writing.upkeep.add_audit(events)
+        writing.upkeep.add_audit([audit_event("redacted", now, {"item_id": it.id}) for it in changed])
     return done
+
+
+def _scrubbed(what: str, rows: Iterable[T], scrub: Callable[[Scrubber, T], T]) -> tuple[Scrubbed, list[T]]:
+    """Scrub rows that nothing hangs on; return those that had a secret, as they are to be."""
+    done, changed = Scrubbed(), list[T]()
+    for row in rows:
+        scrubber = Scrubber()
+        after = scrub(scrubber, row)
+        if scrubber.counts:
+            done.rows[what] += 1
+            done.secrets.update(scrubber.counts)
+            changed.append(after)
+    return done, changed
 
 
 def _merges(tx: ReadTransaction, place: _Place) -> tuple[Sequence[str], _Place]:
@@ -250,14 +255,7 @@ def _merges(tx: ReadTransaction, place: _Place) -> tuple[Sequence[str], _Place]:
 
 
 def _scrub_merges(tx: ReadTransaction, writing: WriteTransaction | None, ids: Sequence[str], now: datetime) -> Scrubbed:
-    done, changed = Scrubbed(), list[MergeRecord]()
-    for merge in tx.upkeep.merges(ids).values():
-        scrubber = Scrubber()
-        after = scrubber.merge(merge)
-        if scrubber.counts:
-            done.rows["merges"] += 1
-            done.secrets.update(scrubber.counts)
-            changed.append(after)
+    done, changed = _scrubbed("merges", tx.upkeep.merges(ids).values(), Scrubber.merge)
     if writing is not None and changed:
         writing.upkeep.put_merges(changed)
         writing.upkeep.add_audit([audit_event("redacted", now, {"merge_id": it.id}) for it in changed])

@@ -1,13 +1,9 @@
 """`graph-memory export` and `import`."""
 
-import os
-import pty
-import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 from daemon.exits import Exit
-from tests.cli.conftest import COMMAND, Run
+from tests.cli.conftest import Run
 from tests.cli.ptys import on_terminal
 
 
@@ -48,27 +44,13 @@ def test_without_a_terminal_an_import_only_shows_what_it_would_do(run: Run, used
 
 def test_on_a_terminal_an_import_asks(run: Run, used_home: Path, tmp_path: Path) -> None:
     file = run("export").out.strip()
-    for answer, count in ((b"n\n", 0), (b"y\n", 1)):
-        other = tmp_path / answer.decode().strip()
-        assert imported_on_a_terminal(other, file, answer) == 0
+    for answer, count in (("n\n", 0), ("y\n", 1)):
+        other = tmp_path / answer.strip()
+        with on_terminal("--home", other, "import", file) as terminal:
+            terminal.wait_for("Do it?")
+            terminal.press(answer)
+            assert terminal.ended() == 0
         assert run("--home", other, "search", "postgres", "--json").json["count"] == count
-
-
-def imported_on_a_terminal(home: Path, file: str, answer: bytes) -> int:
-    """Run an import on a terminal of its own, answering its question; return its exit status."""
-    ours, theirs = pty.openpty()
-    words = [str(COMMAND), "--home", str(home), "import", file]
-    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
-        os.close(theirs)
-        shown = b""
-        while b"Do it?" not in shown:
-            shown += os.read(ours, 1_024)
-        os.write(ours, answer)
-        with suppress(OSError):  # how Linux says that the other side is gone
-            while os.read(ours, 1_024):
-                pass
-    os.close(ours)
-    return process.returncode
 
 
 def test_replacing_says_what_goes(run: Run, used_home: Path) -> None:

@@ -2,10 +2,7 @@
 
 import hashlib
 import os
-import pty
 import shutil
-import subprocess
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +20,8 @@ from graph_memory.domain.ledger import Tombstone
 from graph_memory.domain.memories import MemoryFilter
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.domain.statements import Batch, EntityStatement, RelationStatement
-from tests.cli.conftest import COMMAND, Run
+from tests.cli.conftest import Run
+from tests.cli.ptys import on_terminal
 from tests.daemon.daemons import running
 from tests.ingest.transcript_files import Transcript
 from tests.server.wire import RawServer
@@ -244,24 +242,14 @@ def test_without_a_terminal_nothing_goes_unasked(run: Run, used_home: Path) -> N
     assert len(list((used_home / "backups").iterdir())) == 1
 
 
-@pytest.mark.parametrize(("answer", "status"), [(b"n\n", Exit.FAILED), (b"y\n", Exit.OK)])
-def test_on_a_terminal_it_asks(run: Run, used_home: Path, answer: bytes, status: int) -> None:
+@pytest.mark.parametrize(("answer", "status"), [("n\n", Exit.FAILED), ("y\n", Exit.OK)])
+def test_on_a_terminal_it_asks(run: Run, used_home: Path, answer: str, status: int) -> None:
     exported(run)
     add_note("Written since")
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [COMMAND, "restore", "latest"], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
-    ) as process:
-        os.close(theirs)
-        shown = b""
-        while b"Do it?" not in shown:
-            shown += os.read(ours, 1_024)
-        os.write(ours, answer)
-        with suppress(OSError):  # how Linux says that the other side is gone
-            while os.read(ours, 1_024):
-                pass
-    os.close(ours)
-    assert process.returncode == status
+    with on_terminal("restore", "latest") as terminal:
+        terminal.wait_for("Do it?")
+        terminal.press(answer)
+        assert terminal.ended() == status
     assert ("Written since" in titles()) == (status != Exit.OK)
 
 
