@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from daemon.worker import Found
-from tests.daemon.test_worker import Folder, Said, worker_of
+from tests.daemon.workers import Folder, Said, worker_of
 
 
 class Teller(Said):

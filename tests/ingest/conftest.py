@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,53 +11,14 @@ from graph_memory.adapters.reference import ReferenceStore
 from graph_memory.adapters.sqlite.store import SqliteStore
 from graph_memory.config.settings import Ingest
 from graph_memory.home import Home
+from tests.ingest.learners import Learner
+from tests.ingest.places import Clock, Place
+from tests.ingest.session_learner import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from graph_memory.ports.store import Store
-
-NOON = datetime(2026, 4, 6, 12, 0, tzinfo=UTC)
-
-
-@dataclass
-class Clock:
-    """Wall clock and monotonic clock in one; both stand until they are moved."""
-
-    at: datetime = NOON
-    seconds: float = 0.0
-
-    def __call__(self) -> datetime:
-        self.at += timedelta(microseconds=1)
-        return self.at
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-    def wait(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
-        self.seconds += seconds
-
-
-@dataclass
-class Place:
-    """A home with what belongs to it."""
-
-    home: Home
-    ingest: Ingest
-    clock: Clock = field(default_factory=Clock)
-
-    def drop(self, path: str, content: str | bytes) -> Path:
-        """Put a file into `pending/` as any program would."""
-        file = self.home.pending / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return file
-
-    def files(self, folder: Path) -> list[str]:
-        """List what lies below a folder, hidden files aside."""
-        names = (str(it.relative_to(folder)) for it in folder.rglob("*") if not it.is_dir())
-        return sorted(name for name in names if not any(part.startswith(".") for part in Path(name).parts))
 
 
 @pytest.fixture
@@ -92,3 +51,13 @@ def store(request: pytest.FixtureRequest, place: Place) -> Iterator[Store]:
         opened = ReferenceStore(runs=2 if request.param == "reference-twice" else 1)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def learner(store: Store, place: Place) -> Learner:
+    return Learner(store, place)
+
+
+@pytest.fixture
+def session(store: Store, place: Place) -> Session:
+    return Session(store, place)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graph_memory.domain.relations import Relation
     from graph_memory.ports.store import Store
     from ingest.work import WorkDone
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 
 class Learner:

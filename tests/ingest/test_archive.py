@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from graph_memory.config.settings import Settings
     from ingest.archiving import ArchiveRun
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 SESSION = "11111111-0000-4000-8000-000000000001"
 OTHER = "22222222-0000-4000-8000-000000000002"

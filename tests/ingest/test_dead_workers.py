@@ -14,7 +14,7 @@ from ingest.inbox import Inbox
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 _WORKER = """
 import sys

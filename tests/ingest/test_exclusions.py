@@ -12,14 +12,14 @@ from graph_memory.domain.ledger import IngestState
 from graph_memory.domain.time_spans import TimeSpan
 from ingest.exclusions import Exclusions, Reason
 from tests.ingest.learners import Learner
-from tests.ingest.test_sessions import Session
+from tests.ingest.session_learner import Session
 from tests.ingest.transcript_files import START
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from graph_memory.ports.store import Store
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 
 @pytest.mark.spec("exclude.obeyed")

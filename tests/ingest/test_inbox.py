@@ -19,7 +19,7 @@ from ingest.inbox import Claim, FoundKind, Inbox
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.ingest.conftest import Clock, Place
+    from tests.ingest.places import Clock, Place
 
 KEY = content_key(b"text")
 

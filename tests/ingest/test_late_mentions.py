@@ -18,20 +18,13 @@ from graph_memory.home import Home
 from graph_memory.services.statements import apply_batch
 from ingest.known_names import longest_matches
 from ingest.mentions import READ_CHARS
-from tests.ingest.conftest import Clock, Place
 from tests.ingest.learners import Learner
+from tests.ingest.places import Clock, Place
 from tests.ingest.transcript_files import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
-
-    from graph_memory.ports.store import Store
-
-
-@pytest.fixture
-def learner(store: Store, place: Place) -> Learner:
-    return Learner(store, place)
 
 
 def know(learner: Learner, name: str, type_name: str = "Concept") -> None:

@@ -14,7 +14,7 @@ from graph_memory.domain.names import name_key
 from graph_memory.domain.principal import LOCAL_ADMIN
 from ingest.known_names import longest_matches
 from ingest.name_index import NameIndex, is_findable
-from tests.ingest.conftest import Clock
+from tests.ingest.places import Clock
 
 if TYPE_CHECKING:
     from graph_memory.ports.store import Store

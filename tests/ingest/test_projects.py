@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graph_memory.ports.store import Store
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 
 @pytest.mark.spec("transcripts.project.git-root")

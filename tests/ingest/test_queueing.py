@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graph_memory.domain.entities import JsonValue
     from graph_memory.domain.ledger import IngestItem
     from graph_memory.ports.store import Store
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 GUEST = Principal("guest")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ingest.reach import Survey
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 
 def write(place: Place, name: str, *, days: float, cwd: str | None = "/x/app") -> Path:

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graph_memory.ports.store import Store
-    from tests.ingest.conftest import Place
-
-
-@pytest.fixture
-def learner(store: Store, place: Place) -> Learner:
-    return Learner(store, place)
+    from tests.ingest.places import Place
 
 
 def linked_files(learner: Learner) -> set[tuple[str, str]]:

@@ -17,7 +17,7 @@ from tests.ingest.learners import Learner
 if TYPE_CHECKING:
     from graph_memory.domain.entities import JsonValue
     from graph_memory.ports.store import Store
-    from tests.ingest.conftest import Place
+    from tests.ingest.places import Place
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from graph_memory.domain.ledger import Tombstone
 from graph_memory.domain.principal import LOCAL_ADMIN
 from graph_memory.domain.statements import Batch, EntityStatement, RelationStatement
 from graph_memory.home import Home
-from tests.ingest.conftest import Place
-from tests.ingest.test_forgetting import Person
+from tests.ingest.forgetting.person import Person
+from tests.ingest.places import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
