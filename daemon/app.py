@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-from daemon.ceilings import Ceilings, free_bytes
+from daemon.ceilings import Ceilings, free_bytes, give_memory_back
 from daemon.exits import Exit, exit_for
 from daemon.incidents import Incidents
 from daemon.instance import hold_home, write_holder
@@ -38,6 +38,8 @@ from graph_memory.home import use_private_umask
 from graph_memory.log import configure_logging, get_logger, log_problem
 from graph_memory.presence import Holder
 
+TIDY_SECONDS = 300.0
+"""How often what is no longer used is handed back to the system, long before a ceiling asks for it."""
 BEAT_SECONDS = 2.0
 """How often the daemon gives a sign of life."""
 _CENTURY_DAYS = 36_000
@@ -134,6 +136,7 @@ class _Daemon:
         self._jobs = DueJobs(services, _first_use(services), is_ending=self._ending.is_set)
         self._schedule = Schedule(services, self._jobs)
         self._started_at = services.clock()
+        self._tidied_at = time.monotonic()
         self._incidents = Incidents()
         self._signs = VitalSigns(
             Parts(
@@ -245,6 +248,9 @@ class _Daemon:
     def _idle(self) -> None:
         """Do what is due when the worker has learned what is new: new folders are watched, the audit is written."""
         self._watcher.refresh()
+        if time.monotonic() - self._tidied_at >= TIDY_SECONDS:
+            give_memory_back()
+            self._tidied_at = time.monotonic()
         try:
             self._services.audit.drain(LOCAL_ADMIN)
         except Unavailable as error:

@@ -1,10 +1,8 @@
 """One daemon per home: the lock that says so, and the file that names who holds it."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from secrets import token_hex
 
 import orjson
 from filelock import FileLock, Timeout
@@ -12,6 +10,7 @@ from filelock import FileLock, Timeout
 from graph_memory.domain.errors import ConfigError, Unavailable
 from graph_memory.home import Home
 from graph_memory.presence import DaemonState, Holder, find_holder, find_state, is_held
+from graph_memory.whole_files import put_file
 
 __all__ = ["AlreadyRunning", "DaemonState", "find_holder", "find_state", "hold_home", "is_held", "write_holder"]
 
@@ -53,16 +52,7 @@ def write_holder(home: Home, holder: Holder) -> None:
     Raises:
         OSError: the file can't be written.
     """
-    path = home.daemon_state
-    beside = path.with_name(f".{path.name}.{token_hex(4)}.tmp")
-    try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(orjson.dumps(asdict(holder), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        beside.replace(path)
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
+    put_file(home.daemon_state, orjson.dumps(asdict(holder), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _described(home: Home) -> str:

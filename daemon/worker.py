@@ -19,6 +19,8 @@ LONGEST_GAP = 1.0
 LOOKING_SHARE = 0.1
 """Share of the time that looks may take: with very many transcripts each takes a while, and the gap grows with it."""
 LONGEST_SLICE = 2.0
+LONGEST_UNREST = 10.0
+"""Seconds after which what is due between two looks is done, however much is new."""
 """Seconds after which a long piece of the backlog is left in the middle, so that it rests as much as it worked."""
 BUSY_SECONDS, BUSY_MOST = 1.0, 60.0
 """Seconds to wait after the store could not be used, doubled each time; a transaction itself waits half a minute."""
@@ -150,6 +152,7 @@ class Worker(Generic[W]):
         self._broken: dict[str, _Broken] = {}
         self._refusals = 0
         self._look_seconds = 0.0
+        self._rested_at = now()
         self.progress = Progress()
         self.failure: GraphMemoryError | None = None
 
@@ -217,9 +220,11 @@ class Worker(Generic[W]):
         self.progress.backlog = len(found.backlog)
         for piece in found.fresh:
             if not self._learn_of_what_is_new(piece, look):
+                if self._now() - self._rested_at >= LONGEST_UNREST:
+                    self._rest()
                 return 0.0
         if found.backlog:
-            self._idle()
+            self._rest()
         for number, piece in enumerate(found.backlog):
             self.progress.backlog = len(found.backlog) - number
             if not self._learn_of_the_backlog(piece, look):
@@ -227,11 +232,16 @@ class Worker(Generic[W]):
         self.progress.backlog = 0
         is_caught_up = self._catch_up()
         self.progress.activity = "watching"
-        self._idle()
+        self._rest()
         if not is_caught_up:
             return max(SHORTEST_GAP, self._ceilings.backlog_wait())
         sooner = (found.look_again_in, self._next_retry())
         return min([self._rescan_seconds, *(it for it in sooner if it is not None)])
+
+    def _rest(self) -> None:
+        """Let be done what is due between two looks."""
+        self._rested_at = self._now()
+        self._idle()
 
     def _learn_of_what_is_new(self, piece: W, look: _Look) -> bool:
         """Learn a piece; `False` where it is time to look again: a note does not wait behind a thousand sessions."""

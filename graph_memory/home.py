@@ -13,6 +13,7 @@ from secrets import token_hex
 
 from graph_memory.domain.errors import ConfigError, StoreMismatch
 from graph_memory.mounts import find_network_mount
+from graph_memory.whole_files import put_file, sync_folder
 
 _FOLDER = 0o700
 _FILE = 0o600
@@ -228,9 +229,7 @@ class Home:
 
     def replace_store(self, identity: StoreIdentity) -> None:
         """Make this home belong to another store; for whoever has just moved its content there."""
-        beside = self.store_file.with_name(f".{self.store_file.name}.{token_hex(8)}.new")
-        write_new(beside, json.dumps(asdict(identity), indent=2).encode() + b"\n")
-        beside.replace(self.store_file)
+        put_file(self.store_file, json.dumps(asdict(identity), indent=2).encode() + b"\n")
 
 
 def use_private_umask() -> None:
@@ -251,6 +250,7 @@ def write_new(path: Path, content: bytes) -> bool:
             os.link(beside, path)
         except FileExistsError:
             return False
+        sync_folder(path.parent)
         return True
     finally:
         beside.unlink(missing_ok=True)

@@ -28,6 +28,16 @@ def put_file(path: Path, content: bytes, *, mode: int = PRIVATE) -> None:
             os.fchmod(descriptor, mode)
             os.fsync(descriptor)
         beside.replace(path)
+        sync_folder(path.parent)
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make what was put into a folder, renamed there or removed durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

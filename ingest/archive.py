@@ -15,7 +15,8 @@ from filelock import FileLock, Timeout
 
 from graph_memory.domain.errors import IngestError, NotFound, Unavailable
 from graph_memory.domain.names import short_hash
-from ingest.archived_file import DAMAGE, PARTIAL, About, find_about, open_archived, sync_folder
+from graph_memory.whole_files import sync_folder
+from ingest.archived_file import DAMAGE, PARTIAL, About, find_about, open_archived
 
 LOCK_SECONDS = 30.0
 _IN_MEMORY = 32 << 20

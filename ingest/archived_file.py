@@ -135,15 +135,6 @@ def remove_partial(folder: Path) -> int:
     return count
 
 
-def sync_folder(folder: Path) -> None:
-    """Make what was renamed or removed in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _take_over(pack: "_Pack", path: Path, old: About) -> None:
     """Copy the sealed frames of a file, and add what else it holds."""
     try:

@@ -32,7 +32,10 @@ class GrownTranscripts:
     def find(
         self, principal: Principal, changed: Collection[Path] | None = None
     ) -> tuple[Sequence[Work], Sequence[str]]:
-        """Return transcripts to read, those that grow now first, then the latest; and folders that can't be read.
+        """Return transcripts to read, and folders that can't be read.
+
+        Those that grow now come first, the one that has waited longest before the others, so that none keeps the rest
+        waiting by being written to all the time; then the backlog, the latest first.
 
         `changed` are the only files that may have changed since the last time; without it all folders are looked into.
 
@@ -43,8 +46,7 @@ class GrownTranscripts:
             self._look_everywhere(principal)
         else:
             self._look_at(principal, changed)
-        latest_first = sorted(self._open.values(), key=lambda it: (it.is_backlog, -_modified_ns(it), it.file))
-        return latest_first, self._unreadable
+        return sorted(self._open.values(), key=_turn), self._unreadable
 
     def _look_everywhere(self, principal: Principal) -> None:
         listing = list_transcripts(self._settings.projects_dirs)
@@ -122,6 +124,11 @@ class GrownTranscripts:
         is_backlog = modified < self._clock() - FRESH
         size = file.size - (0 if cursor is None else min(cursor.offset, file.size))
         return Work(WorkKind.TRANSCRIPT, f"transcript:{file.path}", file.path, size, is_backlog, look=look)
+
+
+def _turn(work: Work) -> tuple[bool, int, Path]:
+    modified = _modified_ns(work)
+    return work.is_backlog, -modified if work.is_backlog else modified, work.file
 
 
 def has_since(store: Store, principal: Principal) -> bool:

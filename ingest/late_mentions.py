@@ -56,6 +56,15 @@ class LateMentions:
 
 
 @dataclass(frozen=True, slots=True)
+class Hit:
+    """A text that may name new entities, by one of its memories: a turn's, or any of a document's."""
+
+    memory_id: int
+    entity_ids: frozenset[str]
+    is_document: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Position:
     """How far the steps have come: entities made since `since`, of those known at `until` the first `offset`."""
 
@@ -73,7 +82,7 @@ def link_late_mentions(
     *,
     limit: int = 20,
     should_stop: Callable[[], bool] = lambda: False,
-    finished: set[int] | None = None,
+    finished: set[Hit] | None = None,
 ) -> LateMentions:
     """Do one bounded step: at most `limit` entities, a few texts in each transaction; safe to repeat.
 
@@ -87,20 +96,21 @@ def link_late_mentions(
     position = store.read(principal, lambda tx: _position(tx, now))
     where = EntityFilter(created_since=position.since)
     entities = store.read(principal, lambda tx: tx.entities.page(where, EntityOrder.ID, limit, position.offset))
+    finished = set() if finished is None else finished
     if not entities:
+        finished.clear()
         if position.offset:
             _note(store, principal, replace(position, since=position.until - _OVERLAP, offset=0), now)
         return LateMentions()
     store.write(principal, lambda tx: answer_with_entities(tx, entities, now, policies.graph))
-    finished = set() if finished is None else finished
     texts = store.read(principal, lambda tx: _texts_that_name(tx, entities))
-    for number, some in enumerate(_portions([it for it in texts if it.memory_id not in finished])):
+    for number, some in enumerate(_portions([it for it in texts if it not in finished])):
         if number and should_stop():
             return LateMentions(0, len(finished), is_done=False)
         touched = store.read(principal, lambda tx, some=some: _touched(tx, some, now, policies, index))  # type: ignore[misc]
         if touched:
             store.write(principal, lambda tx, some=touched: _read_again(tx, some, now, policies, index))  # type: ignore[misc]
-        finished.update(it.memory_id for it in some)
+        finished.update(some)
     finished.clear()
     is_done = len(entities) < limit
     after = replace(position, offset=position.offset + len(entities))
@@ -137,16 +147,7 @@ def _note(store: Store, principal: Principal, position: _Position, now: datetime
     store.write(principal, work)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    """A text that may name new entities, by one of its memories: a turn's, or any of a document's."""
-
-    memory_id: int
-    entity_ids: frozenset[str]
-    is_document: bool
-
-
-def _texts_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Sequence[_Hit]:
+def _texts_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Sequence[Hit]:
     """Find the texts that may name these entities, each once, however many of its parts do."""
     found = _memories_that_name(tx, entities)
     by_file: dict[str, list[Memory]] = {}
@@ -159,8 +160,8 @@ def _texts_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Sequenc
         parts = set() if made is None else set(made.memory_ids).intersection(it.id for it in memories)
         if parts:
             named = frozenset[str]().union(*(found[it] for it in parts))
-            hits.append(_Hit(min(parts), named, is_document=True))
-        hits += [_Hit(it.id, frozenset(found[it.id]), is_document=False) for it in memories if it.id not in parts]
+            hits.append(Hit(min(parts), named, is_document=True))
+        hits += [Hit(it.id, frozenset(found[it.id]), is_document=False) for it in memories if it.id not in parts]
     return sorted(hits, key=lambda hit: hit.memory_id)
 
 
@@ -176,7 +177,7 @@ def _memories_that_name(tx: ReadTransaction, entities: Sequence[Entity]) -> Mapp
     return found
 
 
-def _portions(hits: Sequence[_Hit]) -> Iterator[Sequence[_Hit]]:
+def _portions(hits: Sequence[Hit]) -> Iterator[Sequence[Hit]]:
     """Cut texts into what one transaction reads."""
     for hit in hits:
         if hit.is_document:
@@ -187,16 +188,14 @@ def _portions(hits: Sequence[_Hit]) -> Iterator[Sequence[_Hit]]:
 
 
 def _touched(
-    tx: ReadTransaction, hits: Sequence[_Hit], now: datetime, policies: Policies, index: NameIndex
-) -> Sequence[_Hit]:
+    tx: ReadTransaction, hits: Sequence[Hit], now: datetime, policies: Policies, index: NameIndex
+) -> Sequence[Hit]:
     """Choose the texts that have to be read again: others wait for no write."""
     readings = _readings(tx, hits, now, policies, index)
     return [hit for hit, reading in readings if reading.is_touched(hit.entity_ids)]
 
 
-def _read_again(
-    tx: WriteTransaction, hits: Sequence[_Hit], now: datetime, policies: Policies, index: NameIndex
-) -> None:
+def _read_again(tx: WriteTransaction, hits: Sequence[Hit], now: datetime, policies: Policies, index: NameIndex) -> None:
     """Read texts again for names, documents whole."""
     for hit, reading in _readings(tx, hits, now, policies, index):
         if reading.is_touched(hit.entity_ids):
@@ -204,8 +203,8 @@ def _read_again(
 
 
 def _readings(
-    tx: ReadTransaction, hits: Sequence[_Hit], now: datetime, policies: Policies, index: NameIndex
-) -> Iterator[tuple[_Hit, "_Reading"]]:
+    tx: ReadTransaction, hits: Sequence[Hit], now: datetime, policies: Policies, index: NameIndex
+) -> Iterator[tuple[Hit, "_Reading"]]:
     memories = tx.memories.find({it.memory_id for it in hits})
     for hit in hits:
         text = _text_of(tx, memories[hit.memory_id]) if hit.memory_id in memories else None

@@ -22,7 +22,7 @@ from ingest.grown_transcripts import GrownTranscripts
 from ingest.identity import content_key
 from ingest.in_place import FileInPlace, files_below
 from ingest.inbox import Claim, Found, FoundKind, Inbox
-from ingest.late_mentions import LateMentions, link_late_mentions
+from ingest.late_mentions import Hit, LateMentions, link_late_mentions
 from ingest.learning import DocumentLearner, Failure, RawDocument, read_raw
 from ingest.name_index import NameIndex
 from ingest.policies import Policies
@@ -60,7 +60,7 @@ class IngestPipeline:
         self._waiting = WaitingDocuments(store, self._inbox, clock, arrivals)
         self._grown = GrownTranscripts(store, settings.ingest, clock)
         self._late_version: int | None = None
-        self._late_texts: set[int] = set()
+        self._late_texts: set[Hit] = set()
         self._index = NameIndex(store, principal, clock, monotonic)
         self._documents = DocumentLearner(store, clock, policies, self._index, settings.ingest, self._exclusions)
         self._transcripts = TranscriptLearner(store, clock, policies, self._index, self._exclusions)

@@ -69,7 +69,7 @@ class TranscriptLearner:
     ) -> None:
         self._store, self._clock, self._policies, self._index = store, clock, policies, index
         self._exclusions = exclusions
-        self._live: OrderedDict[str, tuple[TranscriptCursor, TurnBuilder]] = OrderedDict()
+        self._live: OrderedDict[str, tuple[tuple[int, str, datetime], TurnBuilder]] = OrderedDict()
 
     def learn(
         self, principal: Principal, file: Path, *, should_stop: Callable[[], bool] = lambda: False
@@ -109,7 +109,7 @@ class TranscriptLearner:
             if is_stopped:
                 break
         if cursor is not None and not builder.is_overgrown:
-            self._live[name] = (cursor, builder)
+            self._live[name] = (_stands_at(cursor), builder)
             while len(self._live) > _LIVE:
                 self._live.popitem(last=False)
         return run.outcome(end - offset, is_finished=not is_stopped)
@@ -122,7 +122,7 @@ class TranscriptLearner:
         if cursor is None or not is_same_file(stream, cursor):
             return None, TurnBuilder(), 0
         known = self._live.get(name)
-        if known is not None and _stands_at(known[0]) == _stands_at(cursor):
+        if known is not None and known[0] == _stands_at(cursor):
             return cursor, known[1], cursor.offset
         try:
             builder = TurnBuilder.from_state(cast("SavedTurns", cursor.state))

@@ -33,7 +33,10 @@ class WaitingDocuments:
             Unavailable: the store can't be asked now.
         """
         waits: list[float] = []
-        pending = [it for it in self._inbox.pending() if self._left_alone.get(it.file) != it.look]
+        lying = list(self._inbox.pending())
+        there = {it.file for it in lying}
+        self._left_alone = {file: look for file, look in self._left_alone.items() if file in there}
+        pending = [it for it in lying if self._left_alone.get(it.file) != it.look]
         pending.sort(key=lambda it: (it.modified_ns, it.path))
         orphans = list(self._inbox.orphans())
         self._arrivals.look_around({it.file for it in pending})

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_hex
 from typing import NamedTuple, Protocol
 
 from graph_memory.domain.errors import GraphMemoryError, Unavailable
+from graph_memory.whole_files import put_file
 
 _PATIENCE = 960.0
 """Seconds; a start waits for an upgrade of the database, see `TimeoutStartSec`."""
@@ -138,12 +138,5 @@ def write_whole(path: Path, content: bytes) -> bool:
         if path.read_bytes() == content:
             return False
     path.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{token_hex(4)}.tmp")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    put_file(path, content, mode=_FILE)
     return True

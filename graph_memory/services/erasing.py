@@ -11,7 +11,7 @@ from graph_memory.domain.memories import ConnectionType, Memory, SynapseFilter
 from graph_memory.domain.tombstones import stub_of
 from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.erasure import Erasure
-from graph_memory.services.links import count_targets, reopen_links, resolve_texts
+from graph_memory.services.links import authors_that_name, leave_open
 
 PAGE = 1_000
 MASK = "forgotten"
@@ -25,10 +25,8 @@ def apply_erasure(tx: WriteTransaction, erasure: Erasure, now: datetime) -> None
     tx.ledger.put_tombstones(erasure.tombstones)
     linking = _linking(tx, erasure)
     tx.memories.delete(erasure.memories.keys())
-    for entity_id in sorted(loss.gone_entities & erasure.entities.keys()):
-        reopen_links(tx, erasure.entities[entity_id])
     _apply_loss(tx, loss)
-    _leave_open(tx, linking)
+    leave_open(tx, linking)
     tx.ledger.delete_learned(erasure.memories.keys())
     tx.ledger.delete_items({it.id for it in erasure.items})
     stubs = (stub_of(replace(it, updated_at=now)) for it in erasure.items)
@@ -49,20 +47,13 @@ def _apply_loss(tx: WriteTransaction, loss: GraphLoss) -> None:
 
 
 def _linking(tx: ReadTransaction, erasure: Erasure) -> Sequence[Memory]:
-    """Find the memories that stay and link to what goes."""
+    """Find the memories that stay and link to memories or entities that go."""
     ids = erasure.memories.keys()
     where = SynapseFilter(frozenset({ConnectionType.WIKILINK}))
     found = tx.synapses.of_memories(ids, where, exclude=ids, limit=_ALL) if ids else ()
     sources = {it.source_id for it in found if it.target_id in ids}
-    return [it for _, it in sorted(tx.memories.find(sources).items())]
-
-
-def _leave_open(tx: WriteTransaction, memories: Sequence[Memory]) -> None:
-    """Let links to what is gone wait for something of that name."""
-    links = resolve_texts(tx, [(it, count_targets(it.content)) for it in memories])
-    waiting = [link for memory, found in zip(memories, links, strict=True) for link in found.open_links(memory.id)]
-    if waiting:
-        tx.memories.put_open_links(waiting)
+    authors = {it.id: it for it in authors_that_name(tx, erasure.loss.gone_entities) if it.id not in ids}
+    return [it for _, it in sorted({**authors, **tx.memories.find(sources)}.items())]
 
 
 def _clean_upkeep(tx: WriteTransaction, erasure: Erasure) -> None:

@@ -50,6 +50,7 @@ from graph_memory.ports.store import ReadTransaction, WriteTransaction
 from graph_memory.services.mentioning import count_mentions
 from graph_memory.services.settling import settled_weights
 
+_ALL_MENTIONS = 1_000_000_000
 _ALL_LINKS = 10_000
 """More than a memory has that people link to."""
 
@@ -310,17 +311,19 @@ def answer_with_entities(tx: WriteTransaction, entities: Collection[Entity], now
     return tx.memories.delete_open_links(closed)
 
 
-def reopen_links(tx: WriteTransaction, entity: Entity) -> None:
-    """Let the links that an entity answers wait again, before it is deleted: what comes under its name answers them."""
-    mentions = tx.memories.mentions_of_entities({entity.id}, _ALL_LINKS)
-    authors = tx.memories.find({it.memory_id for it in mentions}).values()
-    key = name_key(entity.name)
-    waiting = [
-        OpenLink(author.id, target)
-        for author in authors
-        for target in count_targets(author.content)
-        if name_key(target) == key
-    ]
+def authors_that_name(tx: ReadTransaction, entity_ids: Collection[str]) -> Sequence[Memory]:
+    """Find the memories that mention these entities, by id."""
+    mentions = tx.memories.mentions_of_entities(entity_ids, _ALL_MENTIONS) if entity_ids else ()
+    return [it for _, it in sorted(tx.memories.find({it.memory_id for it in mentions}).items())]
+
+
+def leave_open(tx: WriteTransaction, memories: Sequence[Memory]) -> None:
+    """Let the links of these memories that nothing answers any more wait for something of that name.
+
+    For whoever deletes what they led to, behind that.
+    """
+    links = resolve_texts(tx, [(it, count_targets(it.content)) for it in memories])
+    waiting = [link for memory, found in zip(memories, links, strict=True) for link in found.open_links(memory.id)]
     if waiting:
         tx.memories.put_open_links(waiting)
 

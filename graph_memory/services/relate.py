@@ -16,7 +16,7 @@ from graph_memory.domain.relations import Relation, RelationKey
 from graph_memory.domain.statements import Batch
 from graph_memory.domain.weights import changed
 from graph_memory.ports.store import ReadTransaction, Store, WriteTransaction
-from graph_memory.services.links import reopen_links
+from graph_memory.services.links import authors_that_name, leave_open
 from graph_memory.services.statements import BatchOutcome, apply_batch
 
 SESSION_TYPE_KEY = "session"
@@ -139,9 +139,10 @@ class Relate:
             if entity is None:
                 return None
             tx.entities.find_for_update({entity.key})
-            reopen_links(tx, entity)
+            authors = authors_that_name(tx, {entity_id})
             removed = tx.relations.delete_of_entities({entity_id})
             tx.entities.delete({entity_id})
+            leave_open(tx, authors)
             data: dict[str, JsonValue] = {
                 "entity_id": entity_id,
                 "relations": removed,

@@ -80,18 +80,17 @@ def apply_batch(tx: WriteTransaction, batch: Batch, now: datetime, policy: Graph
     ledger = _Versions(tx, batch, resolver, now, policy)
     outcomes = tuple(ledger.state(it) for it in batch.relations)
     ledger.store()
-    created = set(resolved.created)
-    if created:
-        answer_with_entities(tx, [resolved.changed[it] for it in resolved.created], now, policy)
+    created, entities = set(resolved.created), resolved.changed
+    if created and answer_with_entities(tx, [entities[it] for it in resolved.created], now, policy):
+        entities = {**entities, **tx.entities.find(created)}
     events = [audit_event("entity_created", now, {"entity_id": it}) for it in resolved.created]
     tx.upkeep.add_audit(events + ledger.events())
     return BatchOutcome(
-        entities=resolved.changed,
+        entities=entities,
         created_entities=resolved.created,
         merged_entities=resolved.merged,
         stated_entities=tuple(
-            EntityOutcome(resolved.changed[it], Action.CREATED if it in created else Action.MERGED)
-            for it in resolved.stated
+            EntityOutcome(entities[it], Action.CREATED if it in created else Action.MERGED) for it in resolved.stated
         ),
         relations=outcomes,
         superseded=tuple(ledger.closed.values()),

@@ -52,7 +52,7 @@ class BranchTree:
     `max_nodes` bounds the lines whose ids are remembered; prompts and what they hang on are remembered beyond it.
     """
 
-    def __init__(self, *, max_nodes: int = 1 << 14) -> None:
+    def __init__(self, *, max_nodes: int = 1 << 11) -> None:
         self._max_nodes = max_nodes
         self._stretches = [_Stretch("", _NO_PARENT, is_linked=False, attached_to=_NO_PARENT, first=0)]
         self._by_key: dict[str, int] = {}

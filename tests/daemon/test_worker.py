@@ -252,3 +252,18 @@ def test_a_long_new_piece_leaves_a_turn_to_what_rang_and_goes_on_alone() -> None
     assert book.pages == 3
     worker.turn()
     assert book.pages == 10
+
+
+def test_what_is_due_between_looks_is_done_also_while_there_is_always_news() -> None:
+    now, rests, bell = Now(), list[float](), Wakeup()
+    folder = Folder(*(Found(fresh=[f"{number}", "later"]) for number in range(40)))
+    worker = worker_of(folder, now=now, bell=bell, idle=lambda: rests.append(now()))
+
+    def ring(_: str) -> None:
+        now.seconds += 1.0
+        bell.ring()
+
+    folder.before = ring
+    for _ in range(40):
+        worker.turn()
+    assert len(rests) == 4

@@ -90,11 +90,9 @@ def test_only_files_that_changed_are_looked_at_where_somebody_knows_them(learner
     for chat in chats:
         chat.say("More")
     assert learner.pipeline.scan({projects / "elsewhere.md"}).works == ()
-    assert [it.file.stem for it in learner.pipeline.scan({chats[1].file, chats[2].file}).works] == ["c", "b"]
-    assert [it.file.stem for it in learner.pipeline.scan(()).works] == [
-        "c",
-        "b",
-    ]  # what was found stays until it is done
+    assert [it.file.stem for it in learner.pipeline.scan({chats[1].file, chats[2].file}).works] == ["b", "c"]
+    # What was found stays until it is done, and what has waited longest comes first.
+    assert [it.file.stem for it in learner.pipeline.scan(()).works] == ["b", "c"]
     for work in learner.pipeline.scan(()).works:
         learner.pipeline.run(work)
     assert learner.pipeline.scan(()).works == ()

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from graph_memory.domain.entities import Alias
+from graph_memory.domain.statements import Batch, EntityStatement
+from graph_memory.services.statements import apply_batch
 from tests.tools.conftest import Client, Clock, ToolFailure
 
 FIELDS = set(
@@ -246,6 +249,28 @@ def test_the_links_to_an_entity_that_is_deleted_wait_for_its_name(client: Client
     client.call("graph_delete", entity_id="postgres", reason="wrong")
     client.relate("Postgres", "NEEDS", "Disk")
     assert client.node("Postgres")["properties"]["mention_count"] == 2
+
+
+def test_only_links_that_lead_nowhere_now_wait_when_an_entity_is_deleted(client: Client) -> None:
+    client.relate("Lamp", "LIGHTS", "Harbour")
+    services = client.services
+    services.store.write(client.caller, lambda tx: tx.entities.put_aliases([Alias("lamp", "Beacon")]))
+    by_alias = add(client, "Rounds", "The [[Beacon]] was lit.")
+    add(client, "Harbour", "A note of that name.")
+    linked = add(client, "Visits", "[[Harbour]] and [[Lamp]].")
+    assert (by_alias["mentions"], linked["mentions"]) == (["lamp"], ["lamp"])
+    for entity in ("lamp", "harbour"):
+        client.call("graph_delete", entity_id=entity, reason="wrong")
+    waiting = services.store.read(client.caller, lambda tx: tx.memories.open_links([by_alias["id"], linked["id"]]))
+    assert [(it.memory_id, it.target) for it in waiting] == [(by_alias["id"], "Beacon"), (linked["id"], "Lamp")]
+
+
+def test_what_a_batch_came_to_has_the_mentions_that_waited_for_it(client: Client, clock: Clock) -> None:
+    add(client, "Choice of a store", "[[Postgres]] it is.")
+    batch, policy = Batch((EntityStatement("Postgres", "Technology"),)), client.services.graph_policy
+    outcome = client.services.store.write(client.caller, lambda tx: apply_batch(tx, batch, clock(), policy))
+    assert [it.mention_count for it in outcome.entities.values()] == [2]
+    assert [it.entity.mention_count for it in outcome.stated_entities] == [2]
 
 
 def test_a_number_beyond_all_bounds_is_brought_into_them(client: Client) -> None:
